@@ -1,0 +1,48 @@
+# Trireme: everything a newcomer needs. Needs Python 3.10 to 3.12, make and a package index; fetches uv where it is missing.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+UV_VERSION := 0.13.9
+UV := $(or $(shell command -v uv),.tools/bin/uv)
+RUN := .venv/bin
+STAMP := .venv/.synced
+
+.PHONY: help demo serve test drill bench loadtest lint fix check-generated clean
+
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
+
+demo: $(STAMP) ## Export the sentiment model, serve it on the embedded Triton, ask it five reviews
+	$(RUN)/python -m examples.sentiment.demo
+
+serve: $(STAMP) ## Serve model_repository/ until Ctrl-C
+	$(RUN)/trireme serve
+
+test: $(STAMP) ## Run the tests, on the real Triton
+	$(RUN)/pytest -n 2 --dist loadgroup -m "not drill" -q
+
+loadtest: $(STAMP) ## Locust against a served demo for 20 s; fails on any failure
+	$(RUN)/python -m examples.sentiment.loadtest
+
+lint: $(STAMP) ## Check style and types
+	$(RUN)/ruff check .
+	$(RUN)/ruff format --check .
+	$(RUN)/mypy
+
+fix: $(STAMP) ## Mend what ruff can mend
+	$(RUN)/ruff check --fix .
+	$(RUN)/ruff format .
+
+check-generated: $(STAMP) ## Check that generated files in git are what the code renders
+	$(RUN)/python -m tests.generated --check
+
+clean: ## Remove the environment and everything built
+	rm -rf .venv .tools build dist reports .mypy_cache .ruff_cache .pytest_cache
+
+$(STAMP): pyproject.toml uv.lock $(if $(shell command -v uv),,.tools/bin/uv)
+	$(UV) sync --frozen --all-extras
+	@touch $@
+
+.tools/bin/uv:
+	python3 -c 'import sys; assert (3, 10) <= sys.version_info, "Python 3.10 or newer is needed"'
+	python3 -m venv .tools
+	.tools/bin/pip install -q uv==$(UV_VERSION)

@@ -1,0 +1,59 @@
+"""Texts to compare on: generated strings that reach a tokenizer's corners, and the user's own."""
+
+import random
+from pathlib import Path
+
+from trireme.errors import TriremeError
+
+_ALPHABETS = (
+    [chr(code) for code in range(0x4E00, 0x4E00 + 3000)],
+    list("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'-éüñßİŁøœΣσς"),
+    list("0123456789.,:%$€¥①②Ⅷ½²"),
+    list("，。！？、；：“”（）《》【】…—～·"),
+    list("😀👍🏽👨‍👩‍👧❤️🇨🇳☺✔➡★"),
+    list("e\u0301a\u0308n\u0303o\u0302\u200d\ufe0f\u20e3"),
+    list("ＡＢｃ１２３％ｶﾞﾊﾟ　㎡℃№"),
+    list("\x00\x01\x1f\x7f\x85\u200b\u200e\ufeff\ufffd\u2028\u00ad"),
+    list(" \t\n\r\u00a0\u2003\u3000"),
+    list("あいうアイウ가나다абвأب้กุ"),
+)
+_SPECIAL = ("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]", "[cls]", "##a")
+
+
+class CorpusError(TriremeError):
+    """A file of texts cannot be used."""
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(f"corpus {path}: {problem}; give a UTF-8 file with one text a line")
+
+
+def generated_texts(count: int, seed: int = 0) -> list[str]:
+    """Deterministic strings: Chinese, Latin, digits, emoji, combining marks, full-width forms, control characters,
+    whitespace alone, special tokens, and one very long string in fifty."""
+    chance = random.Random(seed)
+    return [_text(chance, 5000 if index % 50 == 49 else chance.choice((1, 3, 12, 40, 200))) for index in range(count)]
+
+
+def read_texts(path: Path) -> list[str]:
+    """The non-empty lines of a UTF-8 file.
+
+    Raises:
+        CorpusError: it is missing, empty, or not UTF-8.
+    """
+    try:
+        lines = [line for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise CorpusError(path, str(error)) from error
+    if not lines:
+        raise CorpusError(path, "holds no text")
+    return lines
+
+
+def _text(chance: random.Random, length: int) -> str:
+    pieces: list[str] = []
+    while len(pieces) < length:
+        alphabet = chance.choice(_ALPHABETS)
+        pieces += [chance.choice(alphabet) for _ in range(chance.randint(1, 8))]
+        if chance.random() < 0.02:
+            pieces.append(chance.choice(_SPECIAL))
+    return "".join(pieces[:length])

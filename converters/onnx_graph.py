@@ -1,0 +1,72 @@
+"""The ONNX graph between a source and the engines: named as ours, checked, and looked into."""
+
+from pathlib import Path
+from typing import Any
+
+from trireme.errors import GateError, MissingLibraryError
+
+
+def name_output(path: Path, output: str) -> None:
+    """Rename the graph's only output, which the exporter named by accident (`fetch_name_0`).
+
+    Raises:
+        GateError: the file is not a valid ONNX graph, or has several outputs.
+    """
+    onnx = _import_onnx()
+    model = _load(path)
+    if len(model.graph.output) != 1:
+        raise GateError("graph", f"it has {len(model.graph.output)} outputs instead of one")
+    accidental = model.graph.output[0].name
+    for node in model.graph.node:
+        node.output[:] = [output if name == accidental else name for name in node.output]
+        node.input[:] = [output if name == accidental else name for name in node.input]
+    model.graph.output[0].name = output
+    onnx.save(model, str(path))
+
+
+def check(path: Path, inputs: tuple[str, ...], output: str, width: int) -> str:
+    """The graph gate: valid ONNX, our names, dynamic rows and tokens, `width` columns. Gives a line of facts.
+
+    Raises:
+        GateError: any of these does not hold.
+    """
+    onnx = _import_onnx()
+    model = _load(path)
+    try:
+        onnx.checker.check_model(model, full_check=True)
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
+        raise GateError("graph", f"ONNX refuses it ({str(error).splitlines()[0]})") from error
+    found = {
+        value.name: [dim.dim_param or dim.dim_value for dim in value.type.tensor_type.shape.dim]
+        for value in model.graph.input
+    }
+    if tuple(sorted(found)) != tuple(sorted(inputs)):
+        raise GateError("graph", f"its inputs are {sorted(found)}, not {sorted(inputs)}")
+    for name, dims in found.items():
+        if any(isinstance(size, int) and size > 0 for size in dims):
+            raise GateError("graph", f"input '{name}' has the fixed shape {dims}; rows and tokens must be dynamic")
+    columns = model.graph.output[0].type.tensor_type.shape.dim[-1].dim_value
+    if model.graph.output[0].name != output or columns not in (0, width):
+        raise GateError(
+            "graph",
+            f"its output is {model.graph.output[0].name} of {columns} columns, not {output} of {width}",
+        )
+    return f"opset {model.opset_import[0].version}, {len(model.graph.node)} nodes"
+
+
+def _load(path: Path) -> Any:
+    onnx = _import_onnx()
+    try:
+        return onnx.load(str(path))
+    except Exception as error:
+        raise GateError("graph", f"{path.name} is not an ONNX file ({type(error).__name__})") from error
+
+
+def _import_onnx() -> Any:
+    try:
+        import onnx
+        import onnx.checker
+        import onnx.shape_inference
+    except ImportError as error:
+        raise MissingLibraryError("onnx", "convert") from error
+    return onnx

@@ -1,0 +1,132 @@
+"""The only place that imports Paddle, PaddleNLP and Paddle2ONNX: each import is slow, loud, and has a trap."""
+
+import contextlib
+import logging
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from trireme.errors import CheckpointError, GateError, MissingLibraryError
+
+OPSET = 17
+"""The first ONNX opset with LayerNormalization as one operator, which engines can keep in fp32."""
+
+_log = logging.getLogger(__name__)
+
+
+def load_model(copy: Path, origin: Path, architecture: str) -> Any:
+    """Load a model in evaluation mode from a private copy of the checkpoint at `origin`.
+
+    Raises:
+        CheckpointError: the weights do not load, or do not fill the architecture.
+        MissingLibraryError: PaddleNLP is not installed.
+    """
+    transformers = _import_paddlenlp()
+    try:
+        with _quiet():
+            model = getattr(transformers, architecture).from_pretrained(str(copy))
+    except (ValueError, RuntimeError, KeyError, OSError, EOFError, AssertionError) as error:
+        problem = f"the weights do not load as {architecture} ({_first_line(error)})"
+        raise CheckpointError(origin, problem, "save the checkpoint again with save_pretrained") from error
+    model.eval()
+    return model
+
+
+def load_tokenizer(copy: Path, origin: Path) -> Any:
+    """Load the checkpoint's tokenizer.
+
+    Raises:
+        CheckpointError: it has none, or it does not load.
+    """
+    transformers = _import_paddlenlp()
+    try:
+        with _quiet():
+            return transformers.AutoTokenizer.from_pretrained(str(copy))
+    except (ValueError, RuntimeError, KeyError, OSError, TypeError, AttributeError) as error:
+        problem = f"its tokenizer does not load ({_first_line(error)})"
+        raise CheckpointError(origin, problem, "save the tokenizer into the same folder") from error
+
+
+def forward(model: Any, inputs: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """One dynamic forward pass without gradients."""
+    import paddle
+
+    with _quiet(), paddle.no_grad():
+        result = model(*(paddle.to_tensor(array) for array in inputs))
+    output: npt.NDArray[Any] = (result[0] if isinstance(result, (tuple, list)) else result).numpy()
+    return output
+
+
+def write_onnx(model: Any, inputs: Sequence[str], path: Path) -> None:
+    """Trace the model into a static graph and convert that to ONNX.
+
+    Raises:
+        GateError: the graph does not convert.
+    """
+    # Polygraphy, called by Paddle2ONNX, would pip-install packages by itself.
+    os.environ["POLYGRAPHY_AUTOINSTALL_DEPS"] = "0"
+    with tempfile.TemporaryDirectory(prefix="trireme-static-") as scratch:
+        stem = Path(scratch) / "static"
+        try:
+            with _quiet():
+                _write_static(model, inputs, stem)
+                _convert(stem, path)
+        except Exception as error:
+            raise GateError("graph", f"it does not convert to ONNX ({_first_line(error)})") from error
+
+
+def _write_static(model: Any, inputs: Sequence[str], stem: Path) -> None:
+    import paddle
+
+    specs = [paddle.static.InputSpec([None, None], "int64", name) for name in inputs]
+    paddle.jit.save(paddle.jit.to_static(model, input_spec=specs, full_graph=True), str(stem))
+
+
+def _convert(stem: Path, path: Path) -> None:
+    import paddle2onnx
+
+    paddle2onnx.export(f"{stem}.json", f"{stem}.pdiparams", str(path), opset_version=OPSET, enable_onnx_checker=True)
+
+
+def _import_paddlenlp() -> Any:
+    try:
+        with _quiet():
+            import paddlenlp.transformers
+            from paddlenlp.utils.log import logger
+    except ImportError as error:
+        raise MissingLibraryError("paddlenlp", "convert") from error
+    logger.set_level("ERROR")
+    return paddlenlp.transformers
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """The chatter of these libraries goes to our debug log: stdout belongs to results.
+
+    Much of it is printed by native code, so the file descriptors themselves are turned aside.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    saved = os.dup(1), os.dup(2)
+    with tempfile.TemporaryFile() as spoken:
+        try:
+            os.dup2(spoken.fileno(), 1)
+            os.dup2(spoken.fileno(), 2)
+            yield
+        finally:
+            os.dup2(saved[0], 1)
+            os.dup2(saved[1], 2)
+            for handle in saved:
+                os.close(handle)
+            spoken.seek(0)
+            _log.debug("%s", spoken.read().decode(errors="replace"))
+
+
+def _first_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__

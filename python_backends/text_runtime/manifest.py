@@ -1,0 +1,121 @@
+"""A release's manifest: where it came from, how it was made, how it scored, and the hash of every file.
+
+The same `manifest.json` stands in the release's folder of every step, so each step knows the whole release. Steps read
+their own settings from it; nobody else writes any.
+"""
+
+import hashlib
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+FILE_NAME = "manifest.json"
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class SourceFacts:
+    """Where a release came from: the kind of source, the checkpoint's folder name, architecture and file hashes."""
+
+    kind: str
+    name: str
+    architecture: str
+    sha256: dict[str, str]
+
+
+@dataclass(frozen=True)
+class TokenizerFacts:
+    """What the tokenizer step needs beside `tokenizer.json`. `max_length` counts tokens, special ones included."""
+
+    max_length: int
+    pad_token_id: int
+    long_text: str = "truncate"
+
+    def __post_init__(self) -> None:
+        if self.max_length < 3:
+            raise ValueError(f"max_length {self.max_length} leaves no room for a token between the special ones")
+        if self.long_text not in {"truncate", "window"}:
+            raise ValueError(f"long_text {self.long_text!r} is neither truncate nor window")
+
+
+@dataclass(frozen=True)
+class EncoderFacts:
+    """What runs the encoder: engine, precision, its file, and the graph's own inputs and output."""
+
+    engine: str
+    precision: str
+    model: str
+    inputs: tuple[str, ...]
+    output: str
+
+
+@dataclass(frozen=True)
+class GateRow:
+    """One gate's verdict on a candidate."""
+
+    gate: str
+    status: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The whole story of one release of one pipeline."""
+
+    pipeline: str
+    release: int
+    task: str
+    width: int
+    created_at: str
+    trireme_version: str
+    source: SourceFacts
+    tokenizer: TokenizerFacts
+    encoder: EncoderFacts
+    gates: tuple[GateRow, ...] = ()
+    files: dict[str, str] = field(default_factory=dict)
+    format: int = FORMAT
+
+    def to_json(self) -> bytes:
+        """The manifest as indented JSON."""
+        return orjson.dumps(asdict(self), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read `manifest.json` in a release's folder.
+
+    Raises:
+        FileNotFoundError: the folder has none.
+        ValueError: it is not a manifest of this format.
+    """
+    return parse_manifest((folder / FILE_NAME).read_bytes(), str(folder / FILE_NAME))
+
+
+def parse_manifest(content: bytes, origin: str) -> Manifest:
+    """Parse a manifest; `origin` names it in errors.
+
+    Raises:
+        ValueError: the content is not a manifest of this format.
+    """
+    try:
+        fields: dict[str, Any] = orjson.loads(content)
+        if fields["format"] != FORMAT:
+            raise ValueError(f"format {fields['format']} is not {FORMAT}")
+        fields["source"] = SourceFacts(**fields["source"])
+        fields["tokenizer"] = TokenizerFacts(**fields["tokenizer"])
+        encoder = fields["encoder"]
+        fields["encoder"] = EncoderFacts(**(encoder | {"inputs": tuple(encoder["inputs"])}))
+        fields["gates"] = tuple(GateRow(**row) for row in fields["gates"])
+        return Manifest(**fields)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{origin} is not a manifest: {error}") from error
+
+
+def sha256_of(path: Path) -> str:
+    """The file's SHA-256 in hexadecimal, read in pieces."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while piece := stream.read(1 << 20):
+            digest.update(piece)
+    return digest.hexdigest()

@@ -1,0 +1,56 @@
+"""Tensors as the contract knows them: a name, a Triton data type, and dims without the batch dimension."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+
+class DataType(Enum):
+    """Triton's data types that text pipelines use; the value is Triton's own spelling in `config.pbtxt`."""
+
+    STRING = "TYPE_STRING"
+    INT32 = "TYPE_INT32"
+    INT64 = "TYPE_INT64"
+    FP32 = "TYPE_FP32"
+
+    @property
+    def numpy(self) -> type[np.generic]:
+        """The numpy scalar type that carries this data type."""
+        return _NUMPY[self]
+
+
+_NUMPY: dict[DataType, type[np.generic]] = {
+    DataType.STRING: np.object_,
+    DataType.INT32: np.int32,
+    DataType.INT64: np.int64,
+    DataType.FP32: np.float32,
+}
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """One input or output of a step. `dims` leaves the batch dimension out; -1 is a length that varies by row."""
+
+    name: str
+    data_type: DataType
+    dims: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not self.name.isidentifier():
+            raise ValueError(f"tensor name {self.name!r} is not an identifier")
+        if not self.dims or any(size == 0 or size < -1 for size in self.dims):
+            raise ValueError(f"tensor '{self.name}': dims {self.dims} must be positive or -1")
+
+    @property
+    def is_ragged(self) -> bool:
+        """Whether two rows may differ in shape, so that Triton must not demand equal shapes within a batch."""
+        return -1 in self.dims
+
+
+TEXT = TensorSpec("text", DataType.STRING, (1,))
+TEXT_PAIR = TensorSpec("text_pair", DataType.STRING, (1,))
+INPUT_IDS = TensorSpec("input_ids", DataType.INT64, (-1,))
+TOKEN_TYPE_IDS = TensorSpec("token_type_ids", DataType.INT64, (-1,))
+LENGTHS = TensorSpec("lengths", DataType.INT32, (-1,))
+TRUNCATED_CHARS = TensorSpec("truncated_chars", DataType.INT32, (1,))

@@ -1,0 +1,45 @@
+"""Files in git that code renders: `python -m tests.generated` writes them, `--check` compares."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from trireme.config import ensemble_config, render, step_config
+from trireme.contract import Contract, Step
+from trireme.repository import CONFIG_NAME, Repository
+
+ROOT = Path(__file__).parents[1]
+
+
+def demo_configs() -> dict[Path, str]:
+    """The demo pipeline's configs by their path."""
+    repository, contract = (
+        Repository(ROOT / "model_repository"),
+        Contract("sentiment", "text-classification", 2),
+    )
+    steps = {repository.step_folder("sentiment", step): step_config(contract, step, [1]) for step in Step}
+    ensemble = {repository.pipeline_folder("sentiment"): ensemble_config(contract, 1)}
+    return {folder / CONFIG_NAME: render(config) for folder, config in (steps | ensemble).items()}
+
+
+def generated_files() -> dict[Path, str]:
+    """Everything that is generated, by its path."""
+    return demo_configs()
+
+
+def main() -> int:
+    """Write the generated files, or with `--check` name those that differ; gives the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="compare only; exit 1 where a file differs")
+    is_check = parser.parse_args().check
+    stale = [path for path, text in generated_files().items() if not path.exists() or path.read_text() != text]
+    for path in stale:
+        if not is_check:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(generated_files()[path])
+        sys.stdout.write(f"{'differs' if is_check else 'written'}: {path.relative_to(ROOT)}\n")
+    return int(is_check and bool(stale))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,164 @@
+"""The command line: each handler builds a spec, calls a room, and prints the result.
+
+Results go to stdout, progress and logs to stderr. Exit 0: done; 1: refused, with one line that says why; 2: usage.
+"""
+
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from trireme import __version__
+from trireme.errors import TriremeError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    help="From a PaddleNLP or Hugging Face text model to a checked, fast, versioned pipeline on Triton.",
+)
+_stdout = Console()
+_stderr = Console(stderr=True)
+
+RepositoryOption = Annotated[
+    Path, typer.Option("--repository", "-r", help="The model repository.", envvar="TRIREME_REPOSITORY")
+]
+_REPOSITORY = Path("model_repository")
+
+
+def main() -> None:
+    """Entry point of the `trireme` command."""
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    try:
+        app()
+    except TriremeError as error:
+        _stderr.print(f"error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
+        sys.exit(1)
+
+
+@contextmanager
+def _progress(title: str) -> Iterator[Callable[[str], None]]:
+    """A spinner that says what is being done, and leaves a line for each thing on stderr."""
+    with _stderr.status(title) as status:
+
+        def say(line: str) -> None:
+            _stderr.print(line, style="dim", highlight=False)
+            status.update(line)
+
+        yield say
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        _stdout.print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def export(
+    checkpoint: Annotated[Path, typer.Argument(help="Folder that `save_pretrained` wrote.")],
+    task: Annotated[str, typer.Option(help="What the pipeline does, for example `text-classification`.")],
+    name: Annotated[str, typer.Option(help="The pipeline's name, as clients will call it.")],
+    repository: RepositoryOption = _REPOSITORY,
+    engine: Annotated[str, typer.Option(help="What runs the encoder: `onnxruntime` or `openvino`.")] = "onnxruntime",
+    precision: Annotated[str, typer.Option(help="`fp32`.")] = "fp32",
+    max_length: Annotated[
+        int | None, typer.Option(help="Longest text in tokens; by default the model's limit.")
+    ] = None,
+    corpus: Annotated[
+        Path | None, typer.Option(help="Your own texts, one a line, for the gates to compare on.")
+    ] = None,
+) -> None:
+    """Export a checkpoint as the next release of a pipeline.
+
+    The release is converted, compared with the source model on generated strings and your corpus, and published only
+    if every gate passes. The first release of a pipeline is pinned; later ones wait to be promoted.
+
+    Example: `trireme export examples/sentiment/checkpoint --task text-classification --name sentiment`
+    """
+    from converters.export import ExportSpec
+    from converters.export import export as run
+
+    spec = ExportSpec(checkpoint, task, name, repository, engine, precision, max_length, corpus)
+    with _progress("exporting") as progress:
+        manifest = run(spec, progress)
+    _stdout.print(
+        f"{name} release {manifest.release}: {engine} {precision}, {len(manifest.gates)} gates passed",
+        soft_wrap=True,
+    )
+
+
+@app.command()
+def infer(
+    pipeline: Annotated[str, typer.Argument(help="The pipeline's name.")],
+    texts: Annotated[list[str], typer.Argument(help="One or more texts.")],
+    url: Annotated[str, typer.Option(help="HTTP address of the server.")] = "127.0.0.1:8000",
+    grpc: Annotated[str | None, typer.Option(help="gRPC address of the server; takes the place of --url.")] = None,
+) -> None:
+    """Ask a pipeline, and print the answer for each text.
+
+    Example: `trireme infer sentiment "物流很快，质量也好" "用了两天就坏了"`
+    """
+    from trireme.answers import answer_table
+    from trireme.client import Address
+    from trireme.client import infer as ask
+
+    answers = ask(Address(grpc, True) if grpc else Address(url.removeprefix("http://")), pipeline, texts)
+    _stdout.print(answer_table(texts, answers))
+
+
+@app.command()
+def serve(
+    repository: RepositoryOption = _REPOSITORY,
+    pipelines: Annotated[list[str] | None, typer.Option("--pipeline", help="Serve only these; repeat it.")] = None,
+    http_port: Annotated[int, typer.Option(help="Port for HTTP; 0 takes a free one.")] = 8000,
+    grpc_port: Annotated[int, typer.Option(help="Port for gRPC; 0 takes a free one.")] = 8001,
+    metrics_port: Annotated[int, typer.Option(help="Port for Prometheus metrics; 0 takes a free one.")] = 8002,
+) -> None:
+    """Serve a model repository on this machine's loopback, on the Triton that comes in a wheel.
+
+    Waits until every pipeline answers a real inference, prints the addresses, and serves until Ctrl-C.
+    """
+    from serving import ServerSpec, start
+
+    spec = ServerSpec(
+        repository,
+        http_port=http_port,
+        grpc_port=grpc_port,
+        metrics_port=metrics_port,
+        pipelines=tuple(pipelines or ()),
+    )
+    with start(spec) as server:
+        _stdout.print(
+            f"ready: HTTP {server.http_url}, gRPC {server.grpc_url}, metrics {server.metrics_url}",
+            soft_wrap=True,
+        )
+        server.wait()
+
+
+@app.command()
+def doctor() -> None:
+    """Check what this machine has for converting and serving, and say what to do about the rest."""
+    from serving.doctor import diagnose
+
+    rows = diagnose()
+    table = Table("check", "status", "found", "what to do")
+    for row in rows:
+        table.add_row(row.name, row.status, row.found, row.remedy)
+    _stdout.print(table)
+    raise typer.Exit(any(row.status == "fail" for row in rows))

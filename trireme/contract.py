@@ -1,0 +1,70 @@
+"""A pipeline's contract as data: its task, its width, its steps, and the tensors that run between them."""
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+from text_runtime.tasks import Task, task, task_names
+from text_runtime.tensors import INPUT_IDS, LENGTHS, TEXT_PAIR, TOKEN_TYPE_IDS, TRUNCATED_CHARS, TensorSpec
+from trireme.errors import UnsupportedError
+
+MAX_BATCH_SIZE = 64
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+
+
+class Step(Enum):
+    """The three steps of a pipeline, in the order in which a text passes them."""
+
+    TOKENIZER = "tokenizer"
+    ENCODER = "encoder"
+    POSTPROCESS = "postprocess"
+
+    def model_name(self, pipeline: str) -> str:
+        """The Triton model that is this step of a pipeline: `sentiment_tokenizer`."""
+        return f"{pipeline}_{self.value}"
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What a pipeline promises, whichever release serves it.
+
+    `width` is the number of the encoder's output columns: labels, or the embedding's dimension.
+    """
+
+    pipeline: str
+    task_name: str
+    width: int
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.pipeline):
+            raise ValueError(f"pipeline name {self.pipeline!r}: use a letter, then letters, digits, '_' or '-'")
+        if self.task_name not in task_names():
+            raise UnsupportedError("task", self.task_name, task_names())
+        if self.width < 1:
+            raise ValueError(f"width {self.width}: an encoder has at least one output column")
+
+    @property
+    def task(self) -> Task:
+        """The task behind the name."""
+        return task(self.task_name)
+
+    @property
+    def inputs(self) -> tuple[TensorSpec, ...]:
+        """The pipeline's inputs."""
+        return self.task.inputs
+
+    @property
+    def outputs(self) -> tuple[TensorSpec, ...]:
+        """The pipeline's outputs: the task's, and how much of a long text was left unread."""
+        return (*self.task.outputs(self.width), TRUNCATED_CHARS)
+
+    @property
+    def encoder_inputs(self) -> tuple[TensorSpec, ...]:
+        """What runs from the tokenizer to the encoder. Token types travel only where a row can have two of them."""
+        pair = (TOKEN_TYPE_IDS,) if TEXT_PAIR in self.inputs else ()
+        return (INPUT_IDS, *pair, LENGTHS)
+
+    @property
+    def encoder_output(self) -> TensorSpec:
+        """What runs from the encoder to the postprocess step."""
+        return self.task.encoder_output(self.width)

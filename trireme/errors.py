@@ -1,0 +1,96 @@
+"""Every error that a user may see: each says what failed, on what, and what to do.
+
+A subclass takes facts and composes its message. The command line prints the message on one line and exits with 1;
+builtin exceptions are left for bugs of the caller.
+"""
+
+from pathlib import Path
+
+
+class TriremeError(Exception):
+    """Root of the tree: anything that Trireme refuses on purpose."""
+
+
+class MissingLibraryError(TriremeError):
+    """A heavy library that this command needs is not installed."""
+
+    def __init__(self, library: str, extra: str) -> None:
+        super().__init__(f"this needs {library}, which is not installed: run `pip install 'trireme[{extra}]'`")
+
+
+class CheckpointError(TriremeError):
+    """A checkpoint cannot be read or is not what it claims to be."""
+
+    def __init__(self, path: Path, problem: str, remedy: str) -> None:
+        super().__init__(f"checkpoint {path}: {problem}; {remedy}")
+
+
+class UnsupportedError(TriremeError):
+    """A known thing that is not supported: an architecture, a task, an engine, a precision."""
+
+    def __init__(self, kind: str, name: str, supported: list[str]) -> None:
+        super().__init__(f"{kind} '{name}' is not supported; choose one of: {', '.join(sorted(supported))}")
+
+
+class ContractError(TriremeError):
+    """A release does not fit the inputs, outputs or batching that its pipeline already has."""
+
+    def __init__(self, pipeline: str, difference: str) -> None:
+        super().__init__(
+            f"pipeline '{pipeline}': the new release does not keep its contract ({difference}); "
+            "a model whose inputs or outputs differ is another pipeline: export it under another --name"
+        )
+
+
+class GateError(TriremeError):
+    """A gate refused a candidate; nothing was published."""
+
+    def __init__(self, gate: str, reason: str) -> None:
+        super().__init__(f"gate '{gate}' refused this candidate: {reason}; nothing was published")
+        self.gate = gate
+        self.reason = reason
+
+
+class RepositoryError(TriremeError):
+    """The model repository on disk is not as it should be."""
+
+    def __init__(self, path: Path, problem: str, remedy: str) -> None:
+        super().__init__(f"{path}: {problem}; {remedy}")
+
+
+class PublishError(TriremeError):
+    """A release could not be written; the repository is as it was."""
+
+    def __init__(self, path: Path, cause: OSError) -> None:
+        super().__init__(
+            f"{path}: could not write the release ({cause.strerror or cause}); the repository is as it was: "
+            "free some space or choose another --repository, and export again"
+        )
+
+
+class BusyError(TriremeError):
+    """Another command is at work on the same pipeline."""
+
+    def __init__(self, pipeline: str, holder: str) -> None:
+        super().__init__(f"pipeline '{pipeline}': another command is at work ({holder}); wait for it to end")
+
+
+class PortError(TriremeError):
+    """A port that Triton should listen on is taken."""
+
+    def __init__(self, port: int, option: str) -> None:
+        super().__init__(f"port {port} is already in use: stop the other server or choose another with {option}")
+
+
+class ServerError(TriremeError):
+    """A Triton could not be started, reached or kept alive."""
+
+    def __init__(self, server: str, problem: str, remedy: str) -> None:
+        super().__init__(f"server {server}: {problem}; {remedy}")
+
+
+class InferenceError(TriremeError):
+    """A server refused or failed an inference."""
+
+    def __init__(self, pipeline: str, problem: str) -> None:
+        super().__init__(f"pipeline '{pipeline}': {problem}")

@@ -1,0 +1,87 @@
+"""Where a pipeline's folders lie in a model repository, and what is in them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from google.protobuf.text_format import ParseError
+from tritonclient.grpc.model_config_pb2 import ModelConfig
+
+from text_runtime.manifest import FILE_NAME, Manifest, read_manifest
+from trireme import config
+from trireme.contract import Step
+from trireme.errors import RepositoryError
+
+CONFIG_NAME = "config.pbtxt"
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A Triton model repository on disk."""
+
+    root: Path
+
+    def pipelines(self) -> list[str]:
+        """Names of the pipelines in it: every folder whose config is an ensemble with our tokenizer step."""
+        names = (path.parent.name for path in self.root.glob(f"*/{CONFIG_NAME}"))
+        return sorted(name for name in names if self.step_folder(name, Step.TOKENIZER).is_dir())
+
+    def pipeline_folder(self, pipeline: str) -> Path:
+        """The ensemble's folder."""
+        return self.root / pipeline
+
+    def step_folder(self, pipeline: str, step: Step) -> Path:
+        """A step's folder."""
+        return self.root / step.model_name(pipeline)
+
+    def folders(self, pipeline: str) -> list[Path]:
+        """All folders of a pipeline: its steps', then the ensemble's."""
+        return [*(self.step_folder(pipeline, step) for step in Step), self.pipeline_folder(pipeline)]
+
+    def releases(self, pipeline: str) -> list[int]:
+        """Published releases in ascending order.
+
+        The ensemble's folder receives its manifest last of all, so a release that has one there is whole.
+        """
+        manifests = self.pipeline_folder(pipeline).glob(f"*/{FILE_NAME}")
+        return sorted(int(path.parent.name) for path in manifests if path.parent.name.isdecimal())
+
+    def manifest(self, pipeline: str, release: int) -> Manifest:
+        """The manifest of a release.
+
+        Raises:
+            RepositoryError: there is no such release, or its manifest cannot be read.
+        """
+        folder = self.pipeline_folder(pipeline) / str(release)
+        try:
+            return read_manifest(folder)
+        except FileNotFoundError as error:
+            known = ", ".join(map(str, self.releases(pipeline))) or "none"
+            raise RepositoryError(folder, "there is no such release", f"releases on disk: {known}") from error
+        except ValueError as error:
+            raise RepositoryError(folder, str(error), "export the release again") from error
+
+    def config(self, model: str) -> ModelConfig:
+        """The config of any model in the repository.
+
+        Raises:
+            RepositoryError: it has none, or it cannot be parsed.
+        """
+        path = self.root / model / CONFIG_NAME
+        try:
+            return config.parse(path.read_text(encoding="utf-8"))
+        except FileNotFoundError as error:
+            raise RepositoryError(path, "not found", "export a pipeline of that name first") from error
+        except (ParseError, UnicodeDecodeError) as error:
+            raise RepositoryError(path, f"not a model config ({error})", "restore it or export again") from error
+
+    def pinned_release(self, pipeline: str) -> int:
+        """The release that the pipeline's ensemble pins.
+
+        Raises:
+            RepositoryError: the pipeline has no config, or its steps are not pinned to one release.
+        """
+        versions = {step.model_version for step in self.config(pipeline).ensemble_scheduling.step}
+        if len(versions) != 1 or min(versions) < 1:
+            path = self.pipeline_folder(pipeline) / CONFIG_NAME
+            raise RepositoryError(path, "its steps are not pinned to one release", "promote a release")
+        return int(versions.pop())

@@ -1,0 +1,49 @@
+"""What to serve, and where to listen."""
+
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from trireme.errors import RepositoryError
+from trireme.repository import Repository
+
+
+@dataclass(frozen=True)
+class ServerSpec:
+    """One Triton on loopback. A port of 0 takes a free one; no pipelines means all in the repository.
+
+    Raises:
+        RepositoryError: the repository is missing, holds no pipeline, or a pipeline's pinned release is not on disk.
+    """
+
+    repository: Path
+    http_port: int = 8000
+    grpc_port: int = 8001
+    metrics_port: int = 8002
+    pipelines: tuple[str, ...] = ()
+    host: str = "127.0.0.1"
+    control_token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
+
+    def __post_init__(self) -> None:
+        for port in (self.http_port, self.grpc_port, self.metrics_port):
+            if not 0 <= port <= 65535:
+                raise ValueError(f"port {port} is not between 0 and 65535")
+        remedy = "export a pipeline first (`trireme export --help`)"
+        if not self.repository.is_dir():
+            raise RepositoryError(self.repository, "there is no such model repository", remedy)
+        if not self.names:
+            raise RepositoryError(self.repository, "holds no pipeline", remedy)
+        for name in self.names:
+            self._require_pinned_release(name, remedy)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The pipelines to serve."""
+        return self.pipelines or tuple(Repository(self.repository).pipelines())
+
+    def _require_pinned_release(self, name: str, remedy: str) -> None:
+        repository = Repository(self.repository)
+        pinned = repository.pinned_release(name)
+        if pinned not in repository.releases(name):
+            folder = repository.pipeline_folder(name)
+            raise RepositoryError(folder, f"pins release {pinned}, which is not on disk", remedy)

@@ -1,0 +1,74 @@
+"""The entrypoint and the health check around a real Triton, over real HTTP and gRPC."""
+
+import urllib.request
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tritonclient import grpc, http
+from tritonclient.utils import InferenceServerException
+
+from tests.deploy.container import Container
+
+_CONTROL = {
+    "http": (http, "trireme-control-token"),
+    "grpc": (grpc, "triton-grpc-protocol-trireme-control-token"),
+}
+
+
+@pytest.mark.parametrize("protocol", ["http", "grpc"])
+def test_control_apis_open_with_the_token_only(container: Container, protocol: str) -> None:
+    library, header = _CONTROL[protocol]
+    with library.InferenceServerClient(f"127.0.0.1:{getattr(container.ports, protocol)}") as client:
+        for call in _control_calls(client):
+            for headers in ({}, {header: container.token[::-1]}):
+                with pytest.raises(InferenceServerException):
+                    call(headers)
+            call({header: container.token})
+
+
+def test_a_whole_pipeline_is_healthy_and_a_stop_is_clean(container: Container) -> None:
+    health = container.healthcheck()
+    assert (health.returncode, health.stderr) == (0, "")
+    assert container.stop() == 0
+
+
+def test_the_health_check_names_the_pipelines_that_do_not_answer_and_the_others_serve(
+    partly_broken_container: Container,
+) -> None:
+    health = partly_broken_container.healthcheck()
+    assert health.returncode == 1
+    assert "pipeline 'broken'" in health.stderr
+    assert "pipeline 'nan': output 'score' is missing, empty or not finite" in health.stderr
+    assert "pipeline 'parity'" not in health.stderr
+
+
+def test_the_health_check_fails_once_triton_is_gone(container: Container) -> None:
+    container.stop()
+    health = container.healthcheck()
+    assert health.returncode == 1
+    assert "Connection refused" in health.stderr
+
+
+def test_metrics_hold_every_series_that_rules_and_dashboards_build_on(container: Container) -> None:
+    container.healthcheck()
+    with urllib.request.urlopen(f"http://127.0.0.1:{container.ports.metrics}/metrics", timeout=5) as response:
+        text = response.read().decode()
+    for series in (
+        'nv_inference_request_summary_us{model="parity",version="1",quantile="0.99"}',
+        'nv_inference_request_failure{model="parity",reason="BACKEND",version="1"}',
+        'nv_inference_queue_duration_us{model="parity_tokenizer",version="1"}',
+        'nv_inference_pending_request_count{model="parity_tokenizer",version="1"}',
+    ):
+        assert series in text
+
+
+def _control_calls(client: Any) -> list[Callable[[dict[str, str]], Any]]:
+    return [
+        lambda headers: client.get_model_repository_index(headers=headers),
+        lambda headers: client.load_model("parity", headers=headers),
+        lambda headers: client.get_model_config("parity", headers=headers),
+        lambda headers: client.get_system_shared_memory_status(headers=headers),
+        lambda headers: client.get_trace_settings(headers=headers),
+        lambda headers: client.get_log_settings(headers=headers),
+    ]

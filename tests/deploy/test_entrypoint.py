@@ -1,0 +1,138 @@
+"""What the entrypoint passes to `tritonserver`, recorded by a stand-in on PATH: our script, not Triton."""
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ENTRYPOINT = Path(__file__).resolve().parents[2] / "docker/entrypoint.sh"
+TOKEN = "an_operator-token-of-enough-length"
+CONTROL = "model-repository,model-config,shared-memory,trace,logging:trireme-control-token="
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A model repository and a `tritonserver` that writes down its arguments and environment."""
+
+    folder: Path
+
+    def add(self, *models: str) -> None:
+        """Add empty models."""
+        for model in models:
+            (self.folder / "models" / model).mkdir(parents=True)
+            (self.folder / "models" / model / "config.pbtxt").touch()
+
+    def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run the entrypoint."""
+        fixed = {
+            "PATH": f"{self.folder}/bin:{os.environ['PATH']}",
+            "MODEL_REPOSITORY": f"{self.folder}/models",
+            "TRIREME_LOADED_FILE": f"{self.folder}/loaded",
+        }
+        command = ["bash", str(ENTRYPOINT), *arguments]
+        return subprocess.run(command, env=fixed | environment, capture_output=True, text=True, timeout=30, check=False)
+
+    def recorded(self, name: str) -> list[str]:
+        """Lines that the stand-in, or the entrypoint, wrote down."""
+        return (self.folder / name).read_text().splitlines()
+
+    def values(self, flag: str) -> list[str]:
+        """The values of a flag that `tritonserver` received."""
+        return [line.partition("=")[2] for line in self.recorded("argv") if line.startswith(f"{flag}=")]
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    """An empty repository and the stand-in."""
+    server = tmp_path / "bin" / "tritonserver"
+    server.parent.mkdir()
+    server.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/argv\nenv > {tmp_path}/env\n')
+    server.chmod(0o755)
+    (tmp_path / "models").mkdir()
+    return Stage(tmp_path)
+
+
+def test_the_script_is_well_formed() -> None:
+    assert subprocess.run(["bash", "-n", str(ENTRYPOINT)], check=False).returncode == 0
+    assert ENTRYPOINT.stat().st_mode & 0o111
+
+
+def test_every_pipeline_is_loaded_and_no_step(stage: Stage) -> None:
+    stage.add("sentiment", "sentiment_tokenizer", "sentiment_encoder", "sentiment_postprocess")
+    stage.add("my_encoder", "my_encoder_tokenizer", ".partial-new")
+    assert stage.run().returncode == 0
+    assert stage.values("--load-model") == ["my_encoder", "sentiment"]
+    assert stage.recorded("loaded") == ["my_encoder", "sentiment"]
+
+
+def test_named_pipelines_are_the_only_ones_loaded(stage: Stage) -> None:
+    stage.add("sentiment", "topics", "spam")
+    assert stage.run(TRIREME_PIPELINES="spam  topics").returncode == 0
+    assert stage.values("--load-model") == ["spam", "topics"]
+    assert stage.recorded("loaded") == ["spam", "topics"]
+
+
+def test_an_empty_repository_is_refused(stage: Stage) -> None:
+    finished = stage.run()
+    assert finished.returncode == 1
+    assert "no pipeline in" in finished.stderr
+    assert not (stage.folder / "argv").exists()
+
+
+def test_a_missing_repository_is_refused(stage: Stage) -> None:
+    finished = stage.run(MODEL_REPOSITORY=f"{stage.folder}/nowhere")
+    assert finished.returncode == 1
+    assert "no pipeline in" in finished.stderr
+
+
+def test_control_is_explicit_and_readiness_lenient(stage: Stage) -> None:
+    stage.add("sentiment")
+    stage.run("--log-verbose=1")
+    argv = stage.recorded("argv")
+    for flag in ("--model-control-mode=explicit", "--strict-readiness=false", "--exit-on-error=false"):
+        assert flag in argv
+    assert "--metrics-config=summary_latencies=true" in argv
+    assert argv[-1] == "--log-verbose=1"
+
+
+@pytest.mark.parametrize("flag", ["--grpc-restricted-protocol", "--http-restricted-api"])
+def test_the_token_guards_control_on_both_protocols(stage: Stage, flag: str) -> None:
+    stage.add("sentiment")
+    stage.run(TRIREME_CONTROL_TOKEN=TOKEN)
+    assert stage.values(flag) == [CONTROL + TOKEN]
+
+
+def test_the_token_does_not_reach_the_models_environment(stage: Stage) -> None:
+    stage.add("sentiment")
+    stage.run(TRIREME_CONTROL_TOKEN=TOKEN)
+    assert TOKEN not in "\n".join(stage.recorded("env"))
+
+
+def test_a_token_file_goes_before_the_environment(stage: Stage) -> None:
+    stage.add("sentiment")
+    (stage.folder / "token").write_text("from_a_file_0123456789\r\n")
+    stage.run(TRIREME_CONTROL_TOKEN=TOKEN, TRIREME_CONTROL_TOKEN_FILE=f"{stage.folder}/token")
+    assert stage.values("--grpc-restricted-protocol") == [f"{CONTROL}from_a_file_0123456789"]
+
+
+def test_without_a_token_control_is_shut_with_one_that_nobody_knows(stage: Stage) -> None:
+    stage.add("sentiment")
+    seen = set()
+    for _ in range(2):
+        finished = stage.run(TRIREME_CONTROL_TOKEN_FILE="/dev/null")
+        assert "control APIs are shut" in finished.stderr
+        (value,) = stage.values("--http-restricted-api")
+        seen.add(value.removeprefix(CONTROL))
+    assert len(seen) == 2
+    assert {len(token) for token in seen} == {64}
+
+
+@pytest.mark.parametrize("token", ["short", "with,a,comma,0123456789", "with a blank 0123456789"])
+def test_a_token_that_would_weaken_the_flag_is_refused(stage: Stage, token: str) -> None:
+    stage.add("sentiment")
+    finished = stage.run(TRIREME_CONTROL_TOKEN=token)
+    assert finished.returncode == 1
+    assert "control token must be 16 or more" in finished.stderr
+    assert not (stage.folder / "argv").exists()

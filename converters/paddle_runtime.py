@@ -31,8 +31,9 @@ def load_model(copy: Path, origin: Path, architecture: str) -> Any:
         with _quiet():
             model = getattr(transformers, architecture).from_pretrained(str(copy))
     except (ValueError, RuntimeError, KeyError, OSError, EOFError, AssertionError) as error:
-        problem = f"the weights do not load as {architecture} ({_first_line(error)})"
-        raise CheckpointError(origin, problem, "save the checkpoint again with save_pretrained") from error
+        problem = f"the weights do not load as {architecture} ({_gist(error)})"
+        remedy = "save it again with save_pretrained; id2label in config.json must name every output of the head"
+        raise CheckpointError(origin, problem, remedy) from error
     model.eval()
     return model
 
@@ -48,7 +49,7 @@ def load_tokenizer(copy: Path, origin: Path) -> Any:
         with _quiet():
             return transformers.AutoTokenizer.from_pretrained(str(copy))
     except (ValueError, RuntimeError, KeyError, OSError, TypeError, AttributeError) as error:
-        problem = f"its tokenizer does not load ({_first_line(error)})"
+        problem = f"its tokenizer does not load ({_gist(error)})"
         raise CheckpointError(origin, problem, "save the tokenizer into the same folder") from error
 
 
@@ -77,7 +78,7 @@ def write_onnx(model: Any, inputs: Sequence[str], path: Path) -> None:
                 _write_static(model, inputs, stem)
                 _convert(stem, path)
         except Exception as error:
-            raise GateError("graph", f"it does not convert to ONNX ({_first_line(error)})") from error
+            raise GateError("graph", f"it does not convert to ONNX ({_gist(error)})") from error
 
 
 def _write_static(model: Any, inputs: Sequence[str], stem: Path) -> None:
@@ -127,6 +128,7 @@ def _quiet() -> Iterator[None]:
             _log.debug("%s", spoken.read().decode(errors="replace"))
 
 
-def _first_line(error: BaseException) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(error).__name__
+def _gist(error: BaseException) -> str:
+    """The line of a library's error that says most: shapes that disagree, or else the last one."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    return next((line for line in lines if "mismatch" in line), lines[-1])

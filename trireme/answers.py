@@ -13,7 +13,7 @@ def answer_table(texts: Sequence[str], answers: Sequence[dict[str, Any]]) -> Tab
     names = [name for name in answers[0] if name != "truncated_chars" or any(answer[name] for answer in answers)]
     table = Table("text", *names)
     for text, answer in zip(texts, answers, strict=True):
-        table.add_row(_shortened(text), *(_cell(answer[name]) for name in names))
+        table.add_row(shortened(text), *(_cell(answer[name]) for name in names))
     return table
 
 
@@ -25,5 +25,6 @@ def _cell(value: Any) -> str:
     return str(value)
 
 
-def _shortened(text: str) -> str:
+def shortened(text: str) -> str:
+    """The beginning of a text, as much as a table's cell takes."""
     return text if len(text) <= _TEXT_CHARS else f"{text[: _TEXT_CHARS - 1]}…"

@@ -1,5 +1,6 @@
 """Texts to token ids, in one batched call for all the rows of an execution."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,9 @@ import numpy.typing as npt
 from tokenizers import Encoding, Tokenizer
 
 from text_runtime.manifest import TokenizerFacts
+
+# A pool of threads for a batch of a few texts costs more than it saves, and its cores are the encoder's.
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 FILE_NAME = "tokenizer.json"
 

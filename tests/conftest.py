@@ -1,0 +1,85 @@
+"""What the tests share: the demo exported once, a real Triton that serves it, and the source's own answers."""
+
+import csv
+import fcntl
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from converters.export import ExportSpec, export
+from serving import Server, ServerSpec, start
+
+ROOT = Path(__file__).parents[1]
+CHECKPOINT = ROOT / "examples" / "sentiment" / "checkpoint"
+TASK = "text-classification"
+
+
+def once(folder: Path, make: Callable[[Path], None]) -> Path:
+    """Make a folder once for all test processes; the others wait."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with (folder.parent / f"{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            make(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all processes of this test run see."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if base.name.startswith("popen-") else base
+
+
+@pytest.fixture(scope="session")
+def repository(shared_folder: Path) -> Path:
+    """A model repository with two releases of `sentiment`: 1 on ONNX Runtime, 2 on OpenVINO. Never change it."""
+
+    def make(folder: Path) -> None:
+        for engine in ("onnxruntime", "openvino"):
+            export(ExportSpec(CHECKPOINT, TASK, "sentiment", folder, engine=engine))
+
+    return once(shared_folder / "repository", make)
+
+
+@pytest.fixture(scope="session")
+def served(repository: Path) -> Iterator[Server]:
+    """A Triton that serves the repository."""
+    with start(ServerSpec(repository, 0, 0, 0)) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def test_rows() -> list[tuple[str, str]]:
+    """The held-out reviews of `test.tsv`, with their labels."""
+    with (ROOT / "examples/sentiment/test.tsv").open(encoding="utf-8", newline="") as stream:
+        rows = csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return [(row["text"], row["label"]) for row in rows]
+
+
+@pytest.fixture(scope="session")
+def reviews(test_rows: list[tuple[str, str]]) -> list[str]:
+    """The texts of `test.tsv`."""
+    return [text for text, _ in test_rows]
+
+
+@pytest.fixture(scope="session")
+def source_scores(shared_folder: Path, reviews: list[str]) -> npt.NDArray[np.float32]:
+    """PaddleNLP's own scores for `test.tsv`, from its dynamic graph, one text at a time: FP32 [500, 2]."""
+
+    def make(folder: Path) -> None:
+        from converters.sources import open_source
+
+        source = open_source(CHECKPOINT, TASK)
+        rows = source.tokenize(reviews, None, source.longest)
+        feeds = ({"input_ids": np.array([row.ids]), "token_type_ids": np.array([row.type_ids])} for row in rows)
+        logits = np.concatenate([source.forward(feed) for feed in feeds])
+        scores = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+        folder.mkdir()
+        np.save(folder / "scores.npy", scores)
+
+    loaded: npt.NDArray[np.float32] = np.load(once(shared_folder / "source", make) / "scores.npy")
+    return loaded

@@ -1,0 +1,5 @@
+"""`python -m trireme`."""
+
+from trireme.cli import main
+
+main()

@@ -131,4 +131,4 @@ def _quiet() -> Iterator[None]:
 def _gist(error: BaseException) -> str:
     """The line of a library's error that says most: shapes that disagree, or else the last one."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
-    return next((line for line in lines if "mismatch" in line), lines[-1])
+    return next((line for line in lines if " shape" in line), lines[-1])

@@ -109,7 +109,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], type[TriremeError], str]] = {
     "three labels for two outputs": (
         lambda path: edit_config(path, id2label={"0": "a", "1": "b", "2": "c"}),
         CheckpointError,
-        r"size mismatch for classifier.*id2label in config.json must name every output",
+        r"classifier.* shape .*id2label in config.json must name every output",
     ),
 }
 

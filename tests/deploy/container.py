@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from serving.wheel import locate_wheel
+
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "0123456789abcdef0123456789abcdef"
 READY_S = 60.0
@@ -84,13 +86,19 @@ class Container:
         command = [sys.executable, str(ROOT / "docker/healthcheck.py")]
         return subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60, check=False)
 
+    def metrics(self) -> str:
+        """What Prometheus would read."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.ports.metrics}/metrics", timeout=5) as response:
+            text: bytes = response.read()
+        return text.decode()
+
     def stop(self) -> int:
         """End it as `docker stop` does, and give the exit status."""
         return stop(self.process)
 
 
 def write_pipeline(repository: Path, name: str, source: str = CLASSIFIER) -> None:
-    """Write a pipeline, one ensemble over one step with this `model.py`, that has the outputs of text-classification."""
+    """Write a pipeline of text-classification: one ensemble over one step with this `model.py`."""
     step = repository / f"{name}_tokenizer"
     (step / "1").mkdir(parents=True)
     (step / "1" / "model.py").write_text(source)
@@ -145,13 +153,10 @@ def container_environment(folder: Path, ports: Ports) -> dict[str, str]:
 
 def install_triton(command: Path, backends: Path) -> None:
     """Put the wheel's Triton at `command`, and its Python backend with this Python's stub under `backends`."""
-    packages = Path(sysconfig.get_path("purelib"))
-    wheel = packages / "pytriton" / "tritonserver"
-    shutil.copytree(wheel / "backends/python", backends / "python")
-    stub = wheel / "python_backend_stubs" / f"{sys.version_info.major}.{sys.version_info.minor}"
-    shutil.copy(stub / "triton_python_backend_stub", backends / "python")
-    libraries = f"{packages / 'nvidia_pytriton.libs'}:{sysconfig.get_config_var('LIBDIR')}"
-    command.write_text(f'#!/bin/sh\nLD_LIBRARY_PATH={libraries} exec {wheel / "bin/tritonserver"} "$@"\n')
+    wheel = locate_wheel()
+    shutil.copytree(wheel.python_backend, backends / "python")
+    shutil.copy(wheel.stub, backends / "python")
+    command.write_text(f'#!/bin/sh\nLD_LIBRARY_PATH={wheel.library_path} exec {wheel.binary} "$@"\n')
     command.chmod(command.stat().st_mode | stat.S_IXUSR)
 
 

@@ -144,6 +144,9 @@ def test_the_checkpoint_reloads_and_reads_reviews(tmp_path: Path) -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(str(copy))
     model = transformers.ErnieForSequenceClassification.from_pretrained(str(copy))
     model.eval()
-    logits = [model(paddle.to_tensor([tokenizer(text)["input_ids"]])) for text in ("房间很干净，服务也好，非常满意", "质量太差了，很失望，退货")]
+    logits = [
+        model(paddle.to_tensor([tokenizer(text)["input_ids"]]))
+        for text in ("房间很干净，服务也好，非常满意", "质量太差了，很失望，退货")
+    ]
     assert type(tokenizer) is transformers.ErnieTokenizer
     assert [int(answer.argmax()) for answer in logits] == [1, 0]

@@ -1,0 +1,69 @@
+"""The main job on real input: checkpoint to release, release to a running Triton, five reviews to five labels."""
+
+import csv
+import logging
+import sys
+from pathlib import Path
+
+import tritonclient.grpc as triton_grpc
+from rich.console import Console
+from rich.table import Table
+
+from converters.export import ExportSpec, export
+from serving import ServerSpec, start
+from trireme.answers import shortened
+from trireme.client import Address, infer
+from trireme.contract import Step
+from trireme.repository import Repository
+
+HERE = Path(__file__).parent
+REPOSITORY = HERE.parents[1] / "model_repository"
+PIPELINE = "sentiment"
+_REVIEWS = 5
+_stdout = Console(width=max(110, Console().width))
+
+
+def main() -> int:
+    """Run the demo; gives the exit code."""
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(message)s")
+    logging.getLogger("converters").setLevel(logging.INFO)
+    ensure_release()
+    reviews = first_reviews(_REVIEWS)
+    with start(ServerSpec(REPOSITORY, http_port=0, grpc_port=0, metrics_port=0, pipelines=(PIPELINE,))) as server:
+        _stdout.print(_ask(server.grpc_url, reviews))
+    return 0
+
+
+def ensure_release() -> None:
+    """Export the checkpoint unless a release of it is there already."""
+    if not Repository(REPOSITORY).releases(PIPELINE):
+        export(ExportSpec(HERE / "checkpoint", "text-classification", PIPELINE, REPOSITORY, engine="openvino"))
+
+
+def first_reviews(count: int) -> list[str]:
+    """The first held-out reviews of `test.tsv`."""
+    with (HERE / "test.tsv").open(encoding="utf-8", newline="") as stream:
+        rows = csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return [row["text"] for row, _ in zip(rows, range(count), strict=False)]
+
+
+def _ask(grpc_url: str, reviews: list[str]) -> Table:
+    table = Table("text", "label", "score", *(f"{step.value} ms" for step in Step), title="sentiment, served by Triton")
+    with triton_grpc.InferenceServerClient(grpc_url) as client:
+        for review in reviews:
+            before = _step_seconds(client)
+            answer = infer(Address(grpc_url, is_grpc=True), PIPELINE, [review])[0]
+            spent = [after - earlier for after, earlier in zip(_step_seconds(client), before, strict=True)]
+            times = (f"{1e3 * seconds:.2f}" for seconds in spent)
+            table.add_row(shortened(review), answer["label"], f"{answer['score']:.4f}", *times)
+    return table
+
+
+def _step_seconds(client: triton_grpc.InferenceServerClient) -> list[float]:
+    """Seconds that each step has spent so far, queueing included, by Triton's own statistics."""
+    statistics = (client.get_inference_statistics(step.model_name(PIPELINE)) for step in Step)
+    return [sum(model.inference_stats.success.ns for model in answer.model_stats) / 1e9 for answer in statistics]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -18,6 +18,9 @@ OPSET = 17
 
 _log = logging.getLogger(__name__)
 
+# Polygraphy, which Paddle2ONNX calls, would pip-install packages by itself; it reads this when it is imported.
+os.environ["POLYGRAPHY_AUTOINSTALL_DEPS"] = "0"
+
 
 def load_model(copy: Path, origin: Path, architecture: str) -> Any:
     """Load a model in evaluation mode from a private copy of the checkpoint at `origin`.
@@ -69,8 +72,6 @@ def write_onnx(model: Any, inputs: Sequence[str], path: Path) -> None:
     Raises:
         GateError: the graph does not convert.
     """
-    # Polygraphy, called by Paddle2ONNX, would pip-install packages by itself.
-    os.environ["POLYGRAPHY_AUTOINSTALL_DEPS"] = "0"
     with tempfile.TemporaryDirectory(prefix="trireme-static-") as scratch:
         stem = Path(scratch) / "static"
         try:

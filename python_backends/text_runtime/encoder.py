@@ -1,13 +1,15 @@
 """The encoder of a release: rows of many requests in, each request's output as soon as its last row is done."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from text_runtime.batching import BatchingSettings, SubBatch, cut
+from text_runtime.batching import Batcher, BatchingSettings, SubBatch
 from text_runtime.engines import Engine
 from text_runtime.manifest import Manifest
 
@@ -38,6 +40,17 @@ class EncoderRequest:
             raise ValueError("input 'token_type_ids' has another shape than 'input_ids'")
 
 
+@dataclass
+class Work:
+    """What one execution did: rows, their tokens, the padding added, engine calls, and seconds in them."""
+
+    rows: int = 0
+    tokens: int = 0
+    padding_tokens: int = 0
+    batches: int = 0
+    engine_s: float = 0.0
+
+
 @dataclass(frozen=True)
 class _Window:
     request: int
@@ -47,58 +60,96 @@ class _Window:
     length: int
 
 
-class TextEncoder:
-    """Batches by length whatever arrives together, and runs it on one engine."""
+@dataclass
+class _Execution:
+    """The requests of one execution and what has been answered of them."""
 
-    def __init__(self, engine: Engine, manifest: Manifest, settings: BatchingSettings) -> None:
+    requests: Sequence[EncoderRequest]
+    windows: list[_Window]
+    outputs: list[Array]
+    waiting: list[int]
+    work: Work = field(default_factory=Work)
+
+
+class TextEncoder:
+    """Batches by length whatever arrives together, and runs it on one engine with `workers` calls at a time."""
+
+    def __init__(self, engine: Engine, manifest: Manifest, settings: BatchingSettings, workers: int = 1) -> None:
         self._engine = engine
         self._inputs = manifest.encoder.inputs
         self._pad = manifest.tokenizer.pad_token_id
-        self._longest = manifest.tokenizer.max_length
         self._width = manifest.width
-        self._settings = settings
+        self._batcher = Batcher(settings, manifest.tokenizer.max_length)
+        self._workers = workers
+        self._pool = ThreadPoolExecutor(workers, "encoder") if workers > 1 else None
 
-    def run(self, requests: Sequence[EncoderRequest], answer: Answer, is_per_token: bool) -> None:
+    def warm_up(self) -> int:
+        """Run every shape that a sub-batch can have, so that no user pays for the first; gives their number.
+
+        Engines compile a kernel, or plan their memory, when they meet a shape for the first time.
+        """
+        shapes = self._batcher.shapes()
+        for rows, width in shapes:
+            ids = np.full((rows, width), self._pad + 1, dtype=np.int64)
+            self._engine(self._feeds(ids, np.zeros_like(ids), np.full(rows, width)))
+        return len(shapes)
+
+    def run(self, requests: Sequence[EncoderRequest], answer: Answer, is_per_token: bool) -> Work:
         """Encode all rows of all requests; `answer` is called for each request when its last row is done."""
         windows = [window for index, request in enumerate(requests) for window in _windows(index, request)]
+        waiting = np.bincount([window.request for window in windows], minlength=len(requests)).tolist()
         outputs = [self._blank(request, is_per_token) for request in requests]
-        waiting = np.bincount([window.request for window in windows], minlength=len(requests))
-        for batch in cut([window.length for window in windows], self._settings, self._longest):
-            chosen = [windows[index] for index in batch.rows]
-            self._fill(outputs, chosen, self._engine(self._feeds(requests, chosen, batch)))
-            for window in chosen:
-                waiting[window.request] -= 1
-                if waiting[window.request] == 0:
-                    answer(window.request, outputs[window.request])
+        execution = _Execution(requests, windows, outputs, waiting)
+        batches = self._batcher.cut([window.length for window in windows], self._workers)
+        for batch, results, seconds in self._results(execution, batches):
+            self._fill(execution, batch, results, answer)
+            _count(execution, batch, seconds)
+        return execution.work
+
+    def _results(self, execution: _Execution, batches: Sequence[SubBatch]) -> Iterator[tuple[SubBatch, Array, float]]:
+        """Every sub-batch with its results and seconds, as they are done. Only the caller's thread answers."""
+        if self._pool is None or len(batches) == 1:
+            yield from ((batch, *self._call(execution, batch)) for batch in batches)
+            return
+        pending = {self._pool.submit(self._call, execution, batch): batch for batch in batches}
+        for done in as_completed(pending):
+            yield (pending[done], *done.result())
+
+    def _call(self, execution: _Execution, batch: SubBatch) -> tuple[Array, float]:
+        chosen = [execution.windows[index] for index in batch.rows]
+        shape = (len(chosen), batch.padded_length)
+        ids, types = np.full(shape, self._pad, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+        for line, window in enumerate(chosen):
+            request, end = execution.requests[window.request], window.start + window.length
+            ids[line, : window.length] = request.input_ids[window.row, window.start : end]
+            if request.token_type_ids is not None:
+                types[line, : window.length] = request.token_type_ids[window.row, window.start : end]
+        begin = time.perf_counter()
+        results = self._engine(self._feeds(ids, types, np.array([window.length for window in chosen])))
+        return results, time.perf_counter() - begin
+
+    def _feeds(self, ids: Array, types: Array, lengths: Array) -> Mapping[str, Array]:
+        feeds = {"input_ids": ids, "token_type_ids": types}
+        if "attention_mask" in self._inputs:
+            feeds["attention_mask"] = (np.arange(ids.shape[1]) < lengths[:, None]).astype(np.int64)
+        return {name: feeds[name] for name in self._inputs}
 
     def _blank(self, request: EncoderRequest, is_per_token: bool) -> Array:
         """[rows, windows or tokens, width], all NaN: what a row lacks must not look like an answer."""
         lines = request.input_ids.shape[1] if is_per_token else request.lengths.shape[1]
         return np.full((len(request.input_ids), lines, self._width), np.nan, dtype=np.float32)
 
-    def _fill(self, outputs: Sequence[Array], chosen: Sequence[_Window], results: Array) -> None:
-        for window, result in zip(chosen, results, strict=True):
+    def _fill(self, execution: _Execution, batch: SubBatch, results: Array, answer: Answer) -> None:
+        for index, result in zip(batch.rows, results, strict=True):
+            window = execution.windows[index]
+            output = execution.outputs[window.request][window.row]
             if result.ndim == 1:
-                outputs[window.request][window.row, window.column] = result
+                output[window.column] = result
             else:
-                end = window.start + window.length
-                outputs[window.request][window.row, window.start : end] = result[: window.length]
-
-    def _feeds(
-        self, requests: Sequence[EncoderRequest], chosen: Sequence[_Window], batch: SubBatch
-    ) -> Mapping[str, Array]:
-        shape = (len(chosen), batch.padded_length)
-        ids = np.full(shape, self._pad, dtype=np.int64)
-        types = np.zeros(shape, dtype=np.int64)
-        for line, window in enumerate(chosen):
-            request, end = requests[window.request], window.start + window.length
-            ids[line, : window.length] = request.input_ids[window.row, window.start : end]
-            if request.token_type_ids is not None:
-                types[line, : window.length] = request.token_type_ids[window.row, window.start : end]
-        feeds = {"input_ids": ids, "token_type_ids": types}
-        if "attention_mask" in self._inputs:
-            feeds["attention_mask"] = _mask(chosen, shape)
-        return {name: feeds[name] for name in self._inputs}
+                output[window.start : window.start + window.length] = result[: window.length]
+            execution.waiting[window.request] -= 1
+            if execution.waiting[window.request] == 0:
+                answer(window.request, execution.outputs[window.request])
 
 
 def _windows(index: int, request: EncoderRequest) -> list[_Window]:
@@ -112,6 +163,10 @@ def _windows(index: int, request: EncoderRequest) -> list[_Window]:
     return found
 
 
-def _mask(chosen: Sequence[_Window], shape: tuple[int, int]) -> Array:
-    lengths = np.array([window.length for window in chosen])
-    return (np.arange(shape[1]) < lengths[:, None]).astype(np.int64)
+def _count(execution: _Execution, batch: SubBatch, seconds: float) -> None:
+    tokens = sum(execution.windows[index].length for index in batch.rows)
+    execution.work.rows += len(batch.rows)
+    execution.work.tokens += tokens
+    execution.work.padding_tokens += len(batch.rows) * batch.padded_length - tokens
+    execution.work.batches += 1
+    execution.work.engine_s += seconds

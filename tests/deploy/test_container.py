@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
+import psutil
 import pytest
 from tritonclient import grpc, http
 from tritonclient.utils import InferenceServerException
 
+from serving.process import is_stub
 from tests.deploy.container import Container
 
 _CONTROL = {
@@ -40,6 +42,17 @@ def test_the_health_check_names_the_pipelines_that_do_not_answer_and_the_others_
     assert "pipeline 'broken'" in health.stderr
     assert "pipeline 'nan': output 'score' is missing, empty or not finite" in health.stderr
     assert "pipeline 'parity'" not in health.stderr
+
+
+def test_the_health_check_sees_a_dead_model_process_where_tritons_own_health_does_not(container: Container) -> None:
+    for process in psutil.Process(container.process.pid).children(recursive=True):
+        if is_stub(process):
+            process.kill()
+    with http.InferenceServerClient(f"127.0.0.1:{container.ports.http}") as client:
+        assert client.is_server_ready()
+    health = container.healthcheck()
+    assert health.returncode == 1
+    assert "pipeline 'parity': 500" in health.stderr
 
 
 def test_the_health_check_fails_once_triton_is_gone(container: Container) -> None:

@@ -44,8 +44,14 @@ def test_the_rules_give_what_their_examples_say() -> None:
     assert finished.returncode == 0, finished.stdout + finished.stderr
 
 
-def test_prometheus_accepts_the_configuration() -> None:
-    finished = _promtool("check", "config", "prometheus.yml")
+def test_prometheus_accepts_the_configuration(tmp_path: Path) -> None:
+    config = yaml.safe_load((DEPLOY / "prometheus/prometheus.yml").read_text())
+    (job,) = config["scrape_configs"]
+    # Debian builds promtool without Kubernetes' discovery.
+    assert job.pop("kubernetes_sd_configs") == [{"role": "pod", "namespaces": {"names": ["trireme"]}}]
+    config["rule_files"] = [str(DEPLOY / "prometheus/rules.yml")]
+    (tmp_path / "prometheus.yml").write_text(yaml.safe_dump(config))
+    finished = _promtool("check", "config", str(tmp_path / "prometheus.yml"))
     assert finished.returncode == 0, finished.stdout + finished.stderr
 
 

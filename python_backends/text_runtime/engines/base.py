@@ -11,7 +11,7 @@ from text_runtime.manifest import EncoderFacts
 
 
 class Engine(Protocol):
-    """A loaded encoder. It is called by one thread at a time."""
+    """A loaded encoder. As many threads call it at a time as its spec has workers."""
 
     def __call__(self, feeds: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
         """Run the graph on INT64 [rows, tokens] inputs; gives FP32 [rows, width] or [rows, tokens, width]."""
@@ -19,11 +19,15 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class EngineSpec:
-    """What an engine needs to load: the folder, what the release says of its encoder, and its threads."""
+    """What an engine needs to load: the folder, what the release says of its encoder, and its share of the machine.
+
+    `workers` calls run at a time, each on `threads` threads.
+    """
 
     folder: Path
     facts: EncoderFacts
     threads: int
+    workers: int = 1
 
     @property
     def model_path(self) -> Path:

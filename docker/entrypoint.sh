@@ -1,0 +1,76 @@
+#!/bin/bash
+# Starts Triton with every pipeline of the model repository. Arguments go on to tritonserver.
+#
+# MODEL_REPOSITORY            the repository (/models)
+# TRIREME_PIPELINES           names to load, separated by spaces; all pipelines when empty
+# TRIREME_CONTROL_TOKEN_FILE  file with the token that opens the control APIs (/run/secrets/control_token)
+# TRIREME_CONTROL_TOKEN       the token itself; the file goes first
+# TRIREME_LOADED_FILE         where the loaded pipelines' names go, for the health check (/tmp/trireme-pipelines)
+# TRIREME_EXIT_TIMEOUT_S      how long requests in flight may take to finish after SIGTERM (30)
+set -euo pipefail
+
+readonly repository="${MODEL_REPOSITORY:-/models}"
+readonly loaded_file="${TRIREME_LOADED_FILE:-/tmp/trireme-pipelines}"
+# Everything but health, metadata, inference and statistics.
+readonly control_apis="model-repository,model-config,shared-memory,trace,logging"
+
+refuse() {
+    printf 'entrypoint: %s\n' "$1" >&2
+    exit 1
+}
+
+# A step comes with its pipeline: Triton loads what an ensemble is made of.
+is_step() {
+    local step
+    for step in tokenizer encoder postprocess; do
+        [[ "$1" == *_"${step}" && -f "${repository}/${1%_"${step}"}/config.pbtxt" ]] && return 0
+    done
+    return 1
+}
+
+pipelines() {
+    local config name
+    for config in "${repository}"/*/config.pbtxt; do
+        name="$(basename "$(dirname "${config}")")"
+        if [[ -f "${config}" ]] && ! is_step "${name}"; then printf '%s\n' "${name}"; fi
+    done
+}
+
+# Without a token the control APIs are shut with one that nobody knows.
+control_token() {
+    local file="${TRIREME_CONTROL_TOKEN_FILE:-/run/secrets/control_token}" token=""
+    if [[ -r "${file}" ]]; then token="$(tr -d '\r\n' < "${file}")"; fi
+    token="${token:-${TRIREME_CONTROL_TOKEN:-}}"
+    if [[ -z "${token}" ]]; then
+        printf 'entrypoint: no control token: the control APIs are shut\n' >&2
+        token="$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')"
+    fi
+    # Triton's flag has no quoting: a comma or a blank would change its meaning.
+    [[ "${token}" =~ ^[A-Za-z0-9_-]{16,}$ ]] \
+        || refuse "the control token must be 16 or more letters, digits, '-' or '_': make one with openssl rand -hex 32"
+    printf '%s' "${token}"
+}
+
+names="${TRIREME_PIPELINES:-$(pipelines)}"
+read -r -d '' -a loaded <<< "${names}" || true
+(( ${#loaded[@]} > 0 )) || refuse "no pipeline in ${repository}: export one, or mount the right model repository"
+printf '%s\n' "${loaded[@]}" > "${loaded_file}"
+
+token="$(control_token)"
+# Triton takes the token as a flag only; no model's process needs to inherit it.
+unset TRIREME_CONTROL_TOKEN
+
+# Not exit-on-error: one broken pipeline turns the health check red, and the others go on serving.
+exec tritonserver \
+    --model-repository="${repository}" \
+    --model-control-mode=explicit \
+    "${loaded[@]/#/--load-model=}" \
+    --exit-on-error=false \
+    --strict-readiness=false \
+    --disable-auto-complete-config \
+    --exit-timeout-secs="${TRIREME_EXIT_TIMEOUT_S:-30}" \
+    --metrics-config=summary_latencies=true \
+    --grpc-restricted-protocol="${control_apis}:trireme-control-token=${token}" \
+    --http-restricted-api="${control_apis}:trireme-control-token=${token}" \
+    --log-format=ISO8601 \
+    "$@"

@@ -1,0 +1,30 @@
+"""How an engine shares the machine: many calls on one thread each, or few calls on several."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from text_runtime.cpu import usable_cores
+from text_runtime.engines.base import EngineSpec
+from text_runtime.manifest import EncoderFacts
+
+_SMALL_MODEL_BYTES = 64 << 20
+_THREADS_OF_A_LARGE_MODEL = 4
+
+
+def engine_spec(folder: Path, facts: EncoderFacts, chosen: Mapping[str, int]) -> EngineSpec:
+    """The engine's spec; `chosen` may hold `threads` (of one call) and `workers` (calls at a time).
+
+    A small model loses more by splitting one call over threads than it gains, so each core gets calls of its own. A
+    large one keeps several threads busy with one call, and a single text is answered sooner.
+
+    Raises:
+        ValueError: a chosen number is below 1.
+    """
+    for name, number in chosen.items():
+        if number < 1:
+            raise ValueError(f"parameter '{name}' must be at least 1, not {number}")
+    cores = usable_cores()
+    size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+    usual = 1 if size < _SMALL_MODEL_BYTES else min(cores, _THREADS_OF_A_LARGE_MODEL)
+    threads = chosen.get("threads", usual)
+    return EngineSpec(folder, facts, threads, chosen.get("workers", max(1, cores // threads)))

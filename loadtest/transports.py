@@ -5,7 +5,7 @@ from collections.abc import Collection
 from functools import cache
 from typing import Any, ClassVar
 
-import grpc.experimental.gevent as grpc_gevent  # type: ignore[import-untyped]
+import grpc.experimental.gevent as grpc_gevent
 import tritonclient.grpc as triton_grpc
 import tritonclient.http as triton_http
 from tritonclient.utils import InferenceServerException, np_to_triton_dtype

@@ -82,6 +82,12 @@ def write_onnx(model: Any, inputs: Sequence[str], path: Path) -> None:
             raise GateError("graph", f"it does not convert to ONNX ({_gist(error)})") from error
 
 
+def write_static(model: Any, inputs: Sequence[str], stem: Path) -> None:
+    """Trace the model into Paddle's static graph: `STEM.json` and `STEM.pdiparams`."""
+    with _quiet():
+        _write_static(model, inputs, stem)
+
+
 def _write_static(model: Any, inputs: Sequence[str], stem: Path) -> None:
     import paddle
 

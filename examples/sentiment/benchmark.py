@@ -1,0 +1,113 @@
+"""`make bench`: the demo and a large random model, each against its ceiling and its peers, in one run.
+
+Prints tables and writes JSON and HTML into `reports/`.
+"""
+
+import logging
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from converters import paddle_runtime
+from converters.export import ExportSpec, export
+from examples.sentiment.large import write_large_checkpoint
+from loadtest.bench import report
+from loadtest.bench.run import BenchSpec, run
+from loadtest.bench.target import Target, triton_body
+from loadtest.peers.launch import PeerFiles, peers
+from loadtest.peers.usual_triton import write_usual_layout
+from serving import Server, ServerSpec, start
+from trireme.repository import Repository
+
+HERE = Path(__file__).parent
+REPORTS = HERE.parents[1] / "reports"
+_MAX_LENGTH = 128
+_stdout = Console(width=160)
+_log = logging.getLogger(__name__)
+
+
+def main(
+    rounds: int = 3,
+    seconds: float = 5.0,
+    models: str = "demo,large",
+    concurrencies: str = "1,8,64",
+    releases: str = "onnxruntime:fp32,openvino:fp32,openvino:bf16",
+) -> None:
+    """Measure every model's releases (engine:precision), its ceiling and its peers."""
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(message)s")
+    REPORTS.mkdir(exist_ok=True)
+    wanted = tuple(int(number) for number in concurrencies.split(","))
+    for model in models.split(","):
+        with tempfile.TemporaryDirectory(prefix="trireme-bench-") as folder:
+            _bench(model, Path(folder), releases.split(","), BenchPlan(wanted, rounds, seconds))
+
+
+class BenchPlan:
+    """How long and how often to measure."""
+
+    def __init__(self, concurrencies: tuple[int, ...], rounds: int, seconds: float) -> None:
+        self.concurrencies = concurrencies
+        self.rounds = rounds
+        self.seconds = seconds
+
+    def spec(self, repository: Path, pipeline: str) -> BenchSpec:
+        """The plan for one pipeline, whose release 1 is the ceiling's."""
+        corpus = HERE / "reviews.txt"
+        return BenchSpec(repository, pipeline, 1, corpus, self.concurrencies, self.rounds, self.seconds)
+
+
+def _bench(model: str, folder: Path, releases: list[str], plan: BenchPlan) -> None:
+    checkpoint = HERE / "checkpoint" if model == "demo" else write_large_checkpoint(folder / "large")
+    repository = folder / "models"
+    names = [_export(checkpoint, repository, release) for release in releases]
+    files = _peer_files(checkpoint, repository, names[0], folder)
+    write_usual_layout(repository, names[0], files.onnx)
+    with _served(repository, (*names, "usual")) as server, peers(files) as others:
+        usual = Target("Triton, usual layout", server.http_url, "/v2/models/usual/infer", triton_body, server.pid)
+        ours = [_target(server, name) for name in names]
+        spec = plan.spec(repository, names[-1])
+        measurements = run(spec, [*ours, usual, *others], _log.info)
+    for table in report.tables(measurements):
+        _stdout.print(table)
+    report.write_json(spec, measurements, REPORTS / f"bench-{model}.json")
+    report.write_html(spec, measurements, REPORTS / f"bench-{model}.html")
+
+
+def _export(checkpoint: Path, repository: Path, release: str) -> str:
+    engine, precision = release.split(":")
+    name = f"{engine}_{precision}"
+    if not Repository(repository).releases(name):
+        export(
+            ExportSpec(checkpoint, "text-classification", name, repository, engine, precision, max_length=_MAX_LENGTH)
+        )
+    return name
+
+
+@contextmanager
+def _served(repository: Path, names: tuple[str, ...]) -> Iterator[Server]:
+    with start(ServerSpec(repository, 0, 0, 0, pipelines=names)) as server:
+        yield server
+
+
+def _target(server: Server, name: str) -> Target:
+    path = f"/v2/models/{name}/infer"
+    title = f"Trireme {name.replace('_', ' ')}"
+    return Target(title, server.http_url, path, triton_body, server.pid, server.grpc_url, server.metrics_url, name)
+
+
+def _peer_files(checkpoint: Path, repository: Path, name: str, folder: Path) -> PeerFiles:
+    static = folder / "static"
+    static.mkdir()
+    onnx = repository / f"{name}_encoder" / "1" / "model.onnx"
+    model = paddle_runtime.load_model(checkpoint, checkpoint, "ErnieForSequenceClassification")
+    paddle_runtime.write_static(model, ("input_ids", "token_type_ids"), static / "static")
+    return PeerFiles(checkpoint, static, onnx, repository / f"{name}_tokenizer" / "1" / "tokenizer.json", _MAX_LENGTH)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,1 @@
+"""The benchmark: a served pipeline, its in-process ceiling and its peers, alternating in one run."""

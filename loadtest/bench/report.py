@@ -1,0 +1,89 @@
+"""The benchmark's results as tables, JSON, and one self-contained HTML page with plots."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import orjson
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+from rich.table import Table
+
+from loadtest.bench.run import CEILING, BenchSpec, Measurement, median_of, spread_of
+
+_LATENCIES = ("p50_ms", "p95_ms", "p99_ms")
+
+
+def tables(measurements: Sequence[Measurement]) -> list[Table]:
+    """A table of medians for every concurrency, and one of the steps of every Triton target."""
+    concurrencies = sorted({m.concurrency for m in measurements})
+    return [*(_table(measurements, concurrency) for concurrency in concurrencies), _step_table(measurements)]
+
+
+def write_json(spec: BenchSpec, measurements: Sequence[Measurement], path: Path) -> None:
+    """Every measurement of every round."""
+    content = {
+        "pipeline": spec.pipeline,
+        "release": spec.release,
+        "rounds": spec.rounds,
+        "seconds": spec.seconds,
+        "measurements": [asdict(measurement) for measurement in measurements],
+    }
+    path.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2))
+
+
+def write_html(spec: BenchSpec, measurements: Sequence[Measurement], path: Path) -> None:
+    """Throughput and p99 of every target against concurrency."""
+    figure = make_subplots(cols=2, subplot_titles=("texts a second", "p99, ms"))
+    for target in _targets(measurements):
+        concurrencies = sorted({m.concurrency for m in measurements if m.target == target})
+        for column, name in ((1, "texts_per_s"), (2, "p99_ms")):
+            if target == CEILING and column == 2:
+                continue
+            values = [median_of(measurements, target, concurrency, name) for concurrency in concurrencies]
+            labels = [str(concurrency) for concurrency in concurrencies]
+            bars = go.Bar(x=labels, y=values, name=target, legendgroup=target, showlegend=column == 1)
+            figure.add_trace(bars, row=1, col=column)
+    title = f"{spec.pipeline} release {spec.release}: medians of {spec.rounds} rounds of {spec.seconds:g} s"
+    figure.update_layout(title=title, barmode="group", template="plotly_white")
+    figure.update_xaxes(title_text="requests in flight")
+    figure.write_html(path, include_plotlyjs=True)
+
+
+def _targets(measurements: Sequence[Measurement]) -> list[str]:
+    return list(dict.fromkeys(m.target for m in measurements))
+
+
+def _table(measurements: Sequence[Measurement], concurrency: int) -> Table:
+    columns = ("texts/s", "±", "p50", "p95", "p99", "CPU ms/text", "generator CPU", "MiB", "padding", "of ceiling")
+    table = Table("target", *columns, title=f"{concurrency} in flight, medians, latencies in ms")
+    top = median_of(measurements, CEILING, concurrency, "texts_per_s")
+    for target in _targets(measurements):
+
+        def figure(name: str, target: str = target) -> float:
+            return median_of(measurements, target, concurrency, name)
+
+        latencies = [f"{figure(name):.2f}" if target != CEILING else "" for name in _LATENCIES]
+        table.add_row(
+            target,
+            f"{figure('texts_per_s'):.0f}",
+            f"{spread_of(measurements, target, concurrency, 'texts_per_s'):.0%}",
+            *latencies,
+            f"{figure('cpu_ms_per_text'):.3f}",
+            f"{figure('generator_cpu_share'):.0%}",
+            f"{figure('memory_mib'):.0f}",
+            f"{figure('padding_share'):.1%}",
+            f"{figure('texts_per_s') / top:.2f}",
+        )
+    return table
+
+
+def _step_table(measurements: Sequence[Measurement]) -> Table:
+    table = Table("target", "in flight", "step", "mean batch", "queue ms", "compute ms", title="steps, last round")
+    last = max(m.round for m in measurements)
+    for measurement in measurements:
+        if measurement.round == last:
+            for step, facts in measurement.steps.items():
+                figures = (f"{value:.2f}" for value in (facts.mean_batch, facts.queue_ms, facts.compute_ms))
+                table.add_row(measurement.target, str(measurement.concurrency), step, *figures)
+    return table

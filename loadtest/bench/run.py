@@ -1,0 +1,126 @@
+"""One run: every target at every concurrency, alternating, in several rounds."""
+
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from loadtest.bench import ceiling, generator
+from loadtest.bench.target import Target
+from loadtest.bench.triton_statistics import StepFacts, facts_between, read_counts
+from trireme.errors import InferenceError
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class BenchSpec:
+    """What to measure and for how long; `release` and `repository` are what the ceiling loads."""
+
+    repository: Path
+    pipeline: str
+    release: int
+    corpus: Path
+    concurrencies: tuple[int, ...] = (1, 8, 64)
+    rounds: int = 3
+    seconds: float = 5.0
+
+    def __post_init__(self) -> None:
+        if self.rounds < 1 or self.seconds <= 0 or not self.concurrencies:
+            raise ValueError("a benchmark needs at least one round, one concurrency and a time above 0 s")
+
+    def texts(self) -> list[str]:
+        """The corpus, one text a line."""
+        return [line for line in self.corpus.read_text(encoding="utf-8").split("\n") if line]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One target at one concurrency in one round. Times in milliseconds; CPU time of all server processes."""
+
+    target: str
+    concurrency: int
+    round: int
+    texts_per_s: float
+    p50_ms: float = 0.0
+    p95_ms: float = 0.0
+    p99_ms: float = 0.0
+    cpu_ms_per_text: float = 0.0
+    generator_cpu_share: float = 0.0
+    memory_mib: float = 0.0
+    padding_share: float = 0.0
+    engine_ms: float = 0.0
+    steps: dict[str, StepFacts] = field(default_factory=dict)
+
+
+CEILING = "in-process ceiling"
+
+
+def run(spec: BenchSpec, targets: Sequence[Target], progress: Progress) -> list[Measurement]:
+    """Measure everything; gives a measurement for each target, concurrency and round."""
+    texts = spec.texts()
+    for target in targets:
+        generator.run(target.url, target.requests(texts), max(spec.concurrencies), 1.0)
+    return list(_measurements(spec, targets, texts, progress))
+
+
+def _measurements(
+    spec: BenchSpec, targets: Sequence[Target], texts: list[str], progress: Progress
+) -> Iterator[Measurement]:
+    for number in range(1, spec.rounds + 1):
+        for concurrency in spec.concurrencies:
+            progress(f"round {number} of {spec.rounds}, concurrency {concurrency}")
+            yield _ceiling(spec, concurrency, number)
+            for target in targets:
+                yield _sample(spec, target, texts, concurrency, number)
+
+
+def _ceiling(spec: BenchSpec, concurrency: int, number: int) -> Measurement:
+    found = ceiling.measure(spec.repository, spec.pipeline, spec.release, spec.corpus, concurrency, spec.seconds)
+    return Measurement(
+        CEILING,
+        concurrency,
+        number,
+        found.texts_per_s,
+        cpu_ms_per_text=found.cpu_ms_per_text,
+        engine_ms=found.engine_ms,
+    )
+
+
+def _sample(spec: BenchSpec, target: Target, texts: list[str], concurrency: int, number: int) -> Measurement:
+    before, cpu = read_counts(target) if target.grpc_url else None, target.cpu_s()
+    sample = generator.run(target.url, target.requests(texts), concurrency, spec.seconds)
+    cpu_s = target.cpu_s() - cpu
+    if sample.failures:
+        raise InferenceError(target.name, f"{sample.failures} requests failed, the first: {sample.first_failure}")
+    steps, padding = facts_between(before, read_counts(target)) if before else ({}, 0.0)
+    p50, p95, p99 = (float(value) for value in np.percentile(sample.latencies_s, [50, 95, 99]) * 1e3)
+    return Measurement(
+        target.name,
+        concurrency,
+        number,
+        sample.texts_per_s,
+        p50,
+        p95,
+        p99,
+        1e3 * cpu_s / len(sample.latencies_s),
+        sample.cpu_s / sample.wall_s,
+        target.memory_bytes() / 2**20,
+        padding,
+        steps=steps,
+    )
+
+
+def median_of(measurements: Sequence[Measurement], target: str, concurrency: int, name: str) -> float:
+    """The median over rounds of one figure."""
+    found = [getattr(m, name) for m in measurements if (m.target, m.concurrency) == (target, concurrency)]
+    return float(statistics.median(found))
+
+
+def spread_of(measurements: Sequence[Measurement], target: str, concurrency: int, name: str) -> float:
+    """Half the distance between the largest and the smallest over rounds, as a share of the median."""
+    found = [getattr(m, name) for m in measurements if (m.target, m.concurrency) == (target, concurrency)]
+    middle = statistics.median(found)
+    return (max(found) - min(found)) / 2 / middle if middle else 0.0

@@ -1,0 +1,55 @@
+"""What is measured: a server by its address, how it is asked, and the processes whose CPU time it costs."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import psutil
+
+Render = Callable[[str], bytes]
+"""The body of the request for one text."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A running server. `pid` is the root of the processes that serve; `is_triton` says that it has our metrics."""
+
+    name: str
+    url: str
+    path: str
+    render: Render
+    pid: int
+    grpc_url: str = ""
+    metrics_url: str = ""
+    pipeline: str = ""
+
+    def requests(self, texts: Sequence[str]) -> list[bytes]:
+        """Whole HTTP/1.1 requests, one a text."""
+        return [_request(self.path, self.render(text)) for text in texts]
+
+    def cpu_s(self) -> float:
+        """CPU seconds that all its living processes have used so far."""
+        root = psutil.Process(self.pid)
+        times = [process.cpu_times() for process in (root, *root.children(recursive=True))]
+        return sum(time.user + time.system for time in times)
+
+    def memory_bytes(self) -> int:
+        """Memory that all its processes hold of their own."""
+        root = psutil.Process(self.pid)
+        return sum(process.memory_full_info().uss for process in (root, *root.children(recursive=True)))
+
+
+def triton_body(text: str) -> bytes:
+    """A KServe v2 inference of one text, as JSON."""
+    tensor = {"name": "text", "shape": [1, 1], "datatype": "BYTES", "data": [text]}
+    return json.dumps({"inputs": [tensor]}, ensure_ascii=False).encode()
+
+
+def plain_body(text: str) -> bytes:
+    """What the peers take: `{"text": ...}`."""
+    return json.dumps({"text": text}, ensure_ascii=False).encode()
+
+
+def _request(path: str, body: bytes) -> bytes:
+    lines = [f"POST {path} HTTP/1.1", "Host: bench", "Content-Type: application/json", f"Content-Length: {len(body)}"]
+    return "\r\n".join([*lines, "", ""]).encode() + body

@@ -1,0 +1,1 @@
+"""What our users would run instead, each as its own users write it: same checkpoint, same texts, same cores."""

@@ -1,6 +1,7 @@
 """One run: every target at every concurrency, alternating, in several rounds."""
 
 import statistics
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,9 @@ from loadtest.bench import ceiling, generator
 from loadtest.bench.target import Target
 from loadtest.bench.triton_statistics import StepFacts, facts_between, read_counts
 from trireme.errors import InferenceError
+
+_FLUSH_S = 1.0
+"""The steps send their counters to Triton twice a second."""
 
 Progress = Callable[[str], None]
 
@@ -95,6 +99,8 @@ def _sample(spec: BenchSpec, target: Target, texts: list[str], concurrency: int,
     cpu_s = target.cpu_s() - cpu
     if sample.failures:
         raise InferenceError(target.name, f"{sample.failures} requests failed, the first: {sample.first_failure}")
+    if before:
+        time.sleep(_FLUSH_S)
     steps, padding = facts_between(before, read_counts(target)) if before else ({}, 0.0)
     p50, p95, p99 = (float(value) for value in np.percentile(sample.latencies_s, [50, 95, 99]) * 1e3)
     return Measurement(

@@ -6,15 +6,22 @@ from typing import Any
 import triton_python_backend_utils as pb_utils
 
 from text_runtime.batching import BatchingSettings
-from text_runtime.encoder import Array, EncoderRequest, TextEncoder
+from text_runtime.encoder import Array, EncoderRequest, TextEncoder, Work
 from text_runtime.engines import load_engine
 from text_runtime.manifest import read_manifest
-from text_runtime.metrics import EncoderMetrics
+from text_runtime.metrics import Counters
 from text_runtime.parameters import integers
 from text_runtime.sizing import engine_spec
 from text_runtime.tensors import INPUT_IDS, LENGTHS, TOKEN_TYPE_IDS
 
 _BATCHING = ("token_budget", "bucket_step", "max_rows", "overhead_tokens")
+_METRICS = {
+    "trireme_encoder_rows_total": "Rows encoded",
+    "trireme_encoder_tokens_total": "Tokens of the rows encoded",
+    "trireme_encoder_padding_tokens_total": "Padding added to the rows encoded, in tokens",
+    "trireme_encoder_batches_total": "Engine calls",
+    "trireme_encoder_engine_seconds_total": "Seconds in engine calls, summed over workers",
+}
 
 
 class TritonPythonModel:
@@ -30,28 +37,38 @@ class TritonPythonModel:
         self._output = manifest.encoder.output
         self._encoder = TextEncoder(load_engine(spec), manifest, settings, spec.workers)
         self._encoder.warm_up()
-        self._metrics = EncoderMetrics(pb_utils, manifest.pipeline, manifest.release)
+        labels = {"pipeline": manifest.pipeline, "model": args["model_name"], "release": str(manifest.release)}
+        self._counters = Counters(pb_utils, _METRICS, labels)
 
-    def execute(self, requests: list[Any]) -> None:
-        """Encode the rows of all requests; each is answered as soon as its last row is done."""
-        senders, good = [], []
-        for request in requests:
-            sender = request.get_response_sender()
+    def execute(self, requests: list[Any]) -> list[Any]:
+        """Encode the rows of all requests together."""
+        responses: list[Any] = [None] * len(requests)
+        good, places = [], []
+        for index, request in enumerate(requests):
             if request.is_cancelled():  # nobody waits for it
-                _refuse(sender, "the client cancelled the request", pb_utils.TritonError.CANCELLED)
+                responses[index] = _refusal("the client cancelled the request", pb_utils.TritonError.CANCELLED)
                 continue
             try:
                 good.append(_read(request))
-                senders.append(sender)
+                places.append(index)
             except ValueError as error:
-                _refuse(sender, str(error), pb_utils.TritonError.INVALID_ARG)
-        if good:
-            self._metrics.add(
-                self._encoder.run(good, lambda index, output: self._answer(senders[index], output), False)
-            )
+                responses[index] = _refusal(str(error), pb_utils.TritonError.INVALID_ARG)
 
-    def _answer(self, sender: Any, output: Array) -> None:
-        _send(sender, pb_utils.InferenceResponse([pb_utils.Tensor(self._output, output)]))
+        def keep(index: int, output: Array) -> None:
+            responses[places[index]] = pb_utils.InferenceResponse([pb_utils.Tensor(self._output, output)])
+
+        if good:
+            self._count(self._encoder.run(good, keep, False))
+        return responses
+
+    def finalize(self) -> None:
+        """Send the last counts."""
+        self._counters.close()
+
+    def _count(self, work: Work) -> None:
+        amounts = (work.rows, work.tokens, work.padding_tokens, work.batches, work.engine_s)
+        for name, amount in zip(_METRICS, amounts, strict=True):
+            self._counters.add(name, amount)
 
 
 def _read(request: Any) -> EncoderRequest:
@@ -63,9 +80,5 @@ def _read(request: Any) -> EncoderRequest:
     )
 
 
-def _refuse(sender: Any, message: str, code: Any) -> None:
-    _send(sender, pb_utils.InferenceResponse(error=pb_utils.TritonError(message, code)))
-
-
-def _send(sender: Any, response: Any) -> None:
-    sender.send(response, pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL)
+def _refusal(message: str, code: Any) -> Any:
+    return pb_utils.InferenceResponse(error=pb_utils.TritonError(message, code))

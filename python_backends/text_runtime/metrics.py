@@ -1,39 +1,58 @@
 """What the steps count, as Triton custom metrics on its Prometheus endpoint."""
 
+import threading
 from typing import Any
 
-from text_runtime.encoder import Work
-
-_ENCODER = {
-    "rows": "Rows encoded",
-    "tokens": "Tokens of the rows encoded",
-    "padding_tokens": "Padding added to the rows encoded, in tokens",
-    "batches": "Engine calls",
-    "engine_s": "Seconds in engine calls, summed over workers",
-}
+_FLUSH_EVERY_S = 0.5
 
 
-class EncoderMetrics:
-    """Counters `trireme_encoder_*_total` of one encoder, labelled with pipeline and release.
+class Counters:
+    """Counters of one model. Each increment of a Triton metric is a message to another process and back, so they are
+    gathered here and sent twice a second, away from any request.
 
     Args:
         utilities: Triton's `triton_python_backend_utils`, which exists inside Triton only.
-        pipeline: the pipeline's name.
-        release: the release's number.
+        names: metric names with their descriptions.
+        labels: the labels that all of them carry.
     """
 
-    def __init__(self, utilities: Any, pipeline: str, release: int) -> None:
-        labels = {"pipeline": pipeline, "model": f"{pipeline}_encoder", "release": str(release)}
-        # The family must outlive its metrics: Triton forgets both with it.
-        self._families = {name: _counter(utilities, name, text) for name, text in _ENCODER.items()}
-        self._counters = {name: family.Metric(labels=labels) for name, family in self._families.items()}
+    def __init__(self, utilities: Any, names: dict[str, str], labels: dict[str, str]) -> None:
+        kind = utilities.MetricFamily.COUNTER
+        # The families must outlive their metrics: Triton forgets both with them.
+        self._families = {
+            name: utilities.MetricFamily(name=name, description=text, kind=kind) for name, text in names.items()
+        }
+        self._labels = labels
+        self._metrics: dict[tuple[str, str], Any] = {}
+        self._pending: dict[tuple[str, str], float] = {}
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._flush_until_ended, name="metrics", daemon=True)
+        self._thread.start()
 
-    def add(self, work: Work) -> None:
-        """Count one execution."""
-        for name, counter in self._counters.items():
-            counter.increment(getattr(work, name))
+    def add(self, name: str, amount: float, label: str = "") -> None:
+        """Count; `label` is the value of the label `label`, for metrics that are split by one."""
+        with self._lock:
+            self._pending[name, label] = self._pending.get((name, label), 0.0) + amount
 
+    def close(self) -> None:
+        """Send what is left and end."""
+        self._ended.set()
+        self._thread.join()
 
-def _counter(utilities: Any, name: str, description: str) -> Any:
-    unit = f"trireme_encoder_{name.replace('_s', '_seconds') if name.endswith('_s') else name}_total"
-    return utilities.MetricFamily(name=unit, description=description, kind=utilities.MetricFamily.COUNTER)
+    def _flush_until_ended(self) -> None:
+        while not self._ended.wait(_FLUSH_EVERY_S):
+            self._flush()
+        self._flush()
+
+    def _flush(self) -> None:
+        with self._lock:
+            pending, self._pending = self._pending, {}
+        for key, amount in pending.items():
+            self._metric(*key).increment(amount)
+
+    def _metric(self, name: str, label: str) -> Any:
+        if (name, label) not in self._metrics:
+            labels = self._labels | ({"label": label} if label else {})
+            self._metrics[name, label] = self._families[name].Metric(labels=labels)
+        return self._metrics[name, label]

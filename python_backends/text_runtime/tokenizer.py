@@ -43,16 +43,17 @@ class TextTokenizer:
 
     def encode(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> list[TokenizedRow]:
         """Tokenize every text, with its pair where there are pairs. Rows come back in the order given."""
-        prefixes = [text[: self._prefix_chars] for text in texts]
-        second = [pair[: self._prefix_chars] for pair in pairs] if pairs is not None else None
-        encodings = self._tokenizer.encode_batch(
-            prefixes if second is None else list(zip(prefixes, second, strict=True))
-        )
-        wholes = [(text,) if pairs is None else (text, pairs[index]) for index, text in enumerate(texts)]
-        return [self._row(encoding, whole) for encoding, whole in zip(encodings, wholes, strict=True)]
+        wholes = [(text,) for text in texts] if pairs is None else list(zip(texts, pairs, strict=True))
+        prefixes = [tuple(text[: self._prefix_chars] for text in whole) for whole in wholes]
+        # The fast call gives no offsets; only the rows that were cut need them, and those are encoded again.
+        encodings = self._tokenizer.encode_batch_fast([row[0] if len(row) == 1 else row for row in prefixes])
+        return [self._row(*row) for row in zip(encodings, prefixes, wholes, strict=True)]
 
-    def _row(self, encoding: Encoding, whole: tuple[str, ...]) -> TokenizedRow:
-        if any(len(text) > self._prefix_chars for text in whole) and not self._is_prefix_enough(encoding, whole):
+    def _row(self, encoding: Encoding, prefix: tuple[str, ...], whole: tuple[str, ...]) -> TokenizedRow:
+        if prefix == whole and not encoding.overflowing:
+            return TokenizedRow(encoding.ids, encoding.type_ids, 0)
+        encoding = self._tokenizer.encode(*prefix)
+        if prefix != whole and not self._is_prefix_enough(encoding, whole):
             encoding = self._tokenizer.encode(*whole)
         cut = _truncated_chars(encoding, whole) if encoding.overflowing else 0
         return TokenizedRow(encoding.ids, encoding.type_ids, cut)

@@ -20,6 +20,9 @@ serve: $(STAMP) ## Serve model_repository/ until Ctrl-C
 test: $(STAMP) ## Run the tests, on the real Triton
 	$(RUN)/pytest -n 2 --dist loadgroup -m "not drill" -q
 
+bench: $(STAMP) ## Measure the demo and a large model against their ceilings and peers; writes reports/
+	$(RUN)/python -m examples.sentiment.benchmark
+
 loadtest: $(STAMP) ## Locust against a served demo for 20 s; fails on any failure
 	$(RUN)/python -m examples.sentiment.loadtest
 

@@ -16,6 +16,7 @@ from rich.table import Table
 
 from trireme import __version__
 from trireme.errors import TriremeError
+from trireme.repository import Repository
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -23,7 +24,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     help="From a PaddleNLP or Hugging Face text model to a checked, fast, versioned pipeline on Triton.",
 )
-_stdout = Console()
+_stdout = Console(width=None if sys.stdout.isatty() else 160)
 _stderr = Console(stderr=True)
 
 RepositoryOption = Annotated[
@@ -149,6 +150,36 @@ def serve(
             soft_wrap=True,
         )
         server.wait()
+
+
+@app.command()
+def bench(
+    pipeline: Annotated[str, typer.Argument(help="A pipeline in the repository.")],
+    repository: RepositoryOption = _REPOSITORY,
+    corpus: Annotated[Path, typer.Option(help="Texts, one a line.")] = Path("examples/sentiment/reviews.txt"),
+    concurrency: Annotated[list[int], typer.Option(help="Requests in flight; repeat it.")] = [1, 8, 64],  # noqa: B006
+    rounds: Annotated[int, typer.Option(help="Rounds; medians and spread are over them.")] = 3,
+    seconds: Annotated[float, typer.Option(help="Seconds of each sample.")] = 5.0,
+    report: Annotated[Path, typer.Option(help="Folder for the JSON and HTML report.")] = Path("reports"),
+) -> None:
+    """Measure a pipeline against its in-process ceiling: the same engine and tokenizer without a server.
+
+    Serves the pinned release on free ports, alternates with the ceiling in several rounds, and prints throughput,
+    latency percentiles, CPU time, batches and padding.
+    """
+    from loadtest.bench import report as reports
+    from loadtest.bench.run import BenchSpec, run
+    from loadtest.bench.target import triton_target
+    from serving import ServerSpec, start
+
+    release = Repository(repository).pinned_release(pipeline)
+    spec = BenchSpec(repository, pipeline, release, corpus, tuple(concurrency), rounds, seconds)
+    with start(ServerSpec(repository, 0, 0, 0, pipelines=(pipeline,))) as server, _progress("measuring") as progress:
+        target = triton_target(pipeline, server.pid, server.http_url, server.grpc_url, server.metrics_url)
+        measurements = run(spec, [target], progress)
+    for table in reports.tables(measurements):
+        _stdout.print(table)
+    reports.write(spec, measurements, report)
 
 
 @app.command()

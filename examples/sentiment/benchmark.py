@@ -18,7 +18,7 @@ from converters.export import ExportSpec, export
 from examples.sentiment.large import write_large_checkpoint
 from loadtest.bench import report
 from loadtest.bench.run import BenchSpec, run
-from loadtest.bench.target import Target, triton_body
+from loadtest.bench.target import Target, triton_body, triton_target
 from loadtest.peers.launch import PeerFiles, peers
 from loadtest.peers.usual_triton import write_usual_layout
 from serving import Server, ServerSpec, start
@@ -69,7 +69,8 @@ def _bench(model: str, folder: Path, releases: list[str], plan: BenchPlan) -> No
     write_usual_layout(repository, names[0], files.onnx)
     with _served(repository, (*names, "usual")) as server, peers(files) as others:
         usual = Target("Triton, usual layout", server.http_url, "/v2/models/usual/infer", triton_body, server.pid)
-        ours = [_target(server, name) for name in names]
+        addresses = (server.pid, server.http_url, server.grpc_url, server.metrics_url)
+        ours = [triton_target(name, *addresses) for name in names]
         spec = plan.spec(repository, names[-1])
         measurements = run(spec, [*ours, usual, *others], _log.info)
     for table in report.tables(measurements):
@@ -92,12 +93,6 @@ def _export(checkpoint: Path, repository: Path, release: str) -> str:
 def _served(repository: Path, names: tuple[str, ...]) -> Iterator[Server]:
     with start(ServerSpec(repository, 0, 0, 0, pipelines=names)) as server:
         yield server
-
-
-def _target(server: Server, name: str) -> Target:
-    path = f"/v2/models/{name}/infer"
-    title = f"Trireme {name.replace('_', ' ')}"
-    return Target(title, server.http_url, path, triton_body, server.pid, server.grpc_url, server.metrics_url, name)
 
 
 def _peer_files(checkpoint: Path, repository: Path, name: str, folder: Path) -> PeerFiles:

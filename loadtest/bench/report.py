@@ -20,6 +20,13 @@ def tables(measurements: Sequence[Measurement]) -> list[Table]:
     return [*(_table(measurements, concurrency) for concurrency in concurrencies), _step_table(measurements)]
 
 
+def write(spec: BenchSpec, measurements: Sequence[Measurement], folder: Path) -> None:
+    """Write `bench-PIPELINE.json` and `.html` into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(spec, measurements, folder / f"bench-{spec.pipeline}.json")
+    write_html(spec, measurements, folder / f"bench-{spec.pipeline}.html")
+
+
 def write_json(spec: BenchSpec, measurements: Sequence[Measurement], path: Path) -> None:
     """Every measurement of every round."""
     content = {

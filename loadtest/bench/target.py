@@ -39,6 +39,12 @@ class Target:
         return sum(process.memory_full_info().uss for process in (root, *root.children(recursive=True)))
 
 
+def triton_target(pipeline: str, pid: int, http_url: str, grpc_url: str, metrics_url: str) -> Target:
+    """A pipeline served by Triton."""
+    path = f"/v2/models/{pipeline}/infer"
+    return Target(f"Trireme {pipeline}", http_url, path, triton_body, pid, grpc_url, metrics_url, pipeline)
+
+
 def triton_body(text: str) -> bytes:
     """A KServe v2 inference of one text, as JSON."""
     tensor = {"name": "text", "shape": [1, 1], "datatype": "BYTES", "data": [text]}

@@ -6,7 +6,7 @@ from typing import Any
 import tritonclient.grpc as triton_grpc
 from google.protobuf.json_format import MessageToDict
 
-from serving.process import CONTROL_KEY
+from trireme.state import control_headers
 
 
 class Control:
@@ -14,7 +14,7 @@ class Control:
 
     def __init__(self, grpc_url: str, token: str) -> None:
         self._client = triton_grpc.InferenceServerClient(grpc_url)
-        self._headers = {f"triton-grpc-protocol-{CONTROL_KEY}": token}
+        self._headers = control_headers(token)
 
     def __enter__(self) -> "Control":
         return self

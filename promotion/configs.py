@@ -12,7 +12,7 @@ from trireme.repository import ROUTER_BACKEND
 
 ROUTER_VERSION = 1_000_000
 """The router's own version: no release has this number, so nobody takes it for one. Its answers name the release in
-the response parameter `release`."""
+the response parameter `release`, where Triton can carry one (2.51 cannot)."""
 
 
 def pinned_ensemble(ensemble: ModelConfig, name: str, release: int) -> ModelConfig:

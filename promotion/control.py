@@ -102,7 +102,10 @@ class Control:
 
 
 def answering_release(response: Any) -> int:
-    """The release that an answer comes from: the ensemble's version, or what a canary's router says."""
+    """The release that an answer comes from: the ensemble's version, or what a canary's router says.
+
+    A router on a Triton without response parameters leaves its own version.
+    """
     if "release" in response.parameters:
         return int(response.parameters["release"].int64_param)
     return int(response.model_version)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from promotion.configs import traffic_of
+from promotion.configs import ROUTER_VERSION, traffic_of
 from promotion.control import Control
 from promotion.disk import PipelineDisk
 from promotion.fleet import Fleet
@@ -99,13 +99,18 @@ class Mover:
         deadline, proofs = time.monotonic() + _PROOF_S, 0
         while proofs < _PROOFS:
             answer = control.infer(self.disk.pipeline, probe_columns(self.disk))
-            is_right = answer.release in traffic.releases
+            is_right = answer.release in _expected(traffic)
             proofs = proofs + 1 if is_right else 0
             if not is_right and time.monotonic() > deadline:
                 problem = f"still answers from release {answer.release} of '{self.disk.pipeline}'"
                 raise ServerError(control.target.grpc, problem, "repeat the command")
         if served_traffic(control, self.disk.pipeline) != traffic:
             raise ServerError(control.target.grpc, f"does not serve {traffic}", "repeat the command")
+
+
+def _expected(traffic: Traffic) -> frozenset[int]:
+    """What an answer may say of its release: old Tritons cannot pass on what a router adds."""
+    return traffic.needed if traffic.candidate is None else traffic.releases | {ROUTER_VERSION}
 
 
 def served_traffic(control: Control, pipeline: str) -> Traffic | None:

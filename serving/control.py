@@ -32,6 +32,11 @@ class Control:
         rows: list[dict[str, Any]] = answer.get("models", [])
         return rows
 
+    def is_ensemble(self, model: str) -> bool:
+        """Whether a loaded model is an ensemble, which has no process of its own."""
+        config = self._client.get_model_config(model, headers=self._headers).config
+        return bool(config.platform == "ensemble")
+
     def reload(self, model: str) -> None:
         """Replace all instances of a loaded model by new ones, while the rest goes on serving.
 

@@ -2,7 +2,8 @@
 ensemble of one release.
 
 Requests are answered through response senders from an event loop of the router's own, so that a slow answer holds up
-no other. Every answer carries the parameter `release`, since the router's own version says nothing about it.
+no other. Every answer carries the parameter `release`, since the router's own version says nothing about it, where
+Triton can pass response parameters on: 2.51 cannot.
 """
 
 import asyncio
@@ -28,6 +29,7 @@ class TritonPythonModel:
         texts = {name: value["string_value"] for name, value in config["parameters"].items()}
         self._split = parse_split(args["model_name"], texts)
         self._names = [tensor["name"] for tensor in config["input"]]
+        self._has_parameters = _has_parameters()
         self._metrics = CanaryMetrics(pb_utils, self._split)
         self._pending: set[Any] = set()
         self._loop = asyncio.new_event_loop()
@@ -57,17 +59,20 @@ class TritonPythonModel:
             is_copied = is_candidates and self._split.is_mirror
             release = self._split.candidate if is_candidates and not is_copied else self._split.current
             answer = await self._ask(release, tensors, names)
-            _send(sender, _answer(answer, release))
+            _send(sender, _answer(answer, self._parameters(release)))
         except Exception as error:  # an exception that escapes would leave the caller without any answer
             _send(sender, _failure(str(error)))
             return
         if is_copied:
             self._metrics.compare(answer, await self._ask(self._split.candidate, tensors, names))
 
+    def _parameters(self, release: int) -> dict[str, Any]:
+        return {"parameters": {"release": release}} if self._has_parameters else {}
+
     def _parts(self, request: Any) -> tuple[list[Any], list[str], dict[str, Any]]:
         found = (pb_utils.get_input_tensor_by_name(request, name) for name in self._names)
         tensors = [tensor for tensor in found if tensor is not None]
-        return tensors, request.requested_output_names(), orjson.loads(request.parameters() or "{}")
+        return tensors, list(request.requested_output_names()), orjson.loads(request.parameters() or "{}")
 
     async def _ask(self, release: int, tensors: list[Any], names: list[str]) -> Any:
         started = time.monotonic()
@@ -82,10 +87,19 @@ def _key(parameters: dict[str, Any]) -> str | None:
     return None if parameters.get("key") is None else str(parameters["key"])
 
 
-def _answer(answer: Any, release: int) -> Any:
+def _answer(answer: Any, parameters: dict[str, Any]) -> Any:
     if answer.has_error():
         return _failure(answer.error().message())
-    return pb_utils.InferenceResponse(answer.output_tensors(), parameters={"release": release})
+    return pb_utils.InferenceResponse(answer.output_tensors(), **parameters)
+
+
+def _has_parameters() -> bool:
+    try:
+        pb_utils.InferenceResponse([], parameters={})
+    except TypeError:
+        return False
+    return True
+
 
 
 def _failure(message: str) -> Any:

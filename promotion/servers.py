@@ -55,7 +55,7 @@ def _resolve(server: str) -> list[str]:
         found = socket.getaddrinfo(host, int(port), socket.AF_INET, socket.SOCK_STREAM)
     except (OSError, ValueError) as error:
         raise ServerError(server, f"cannot be resolved ({error})", "give host:port or a DNS name") from error
-    return sorted({f"{where[0]!s}:{where[1]}" for *_, where in found})
+    return sorted({"{}:{}".format(*where[:2]) for *_, where in found})
 
 
 def _target(grpc: str, state: ServerState | None, token: str | None) -> Target:

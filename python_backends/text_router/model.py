@@ -101,7 +101,6 @@ def _has_parameters() -> bool:
     return True
 
 
-
 def _failure(message: str) -> Any:
     return pb_utils.InferenceResponse(error=pb_utils.TritonError(message))
 

@@ -60,7 +60,9 @@ class Report:
 
     def table(self) -> Table:
         """A line a phase."""
-        table = Table("phase", "command s", "requests", "release 1", "release 2", "failed", "p50 ms", "p99 ms", "max ms")
+        table = Table(
+            "phase", "command s", "requests", "release 1", "release 2", "failed", "p50 ms", "p99 ms", "max ms"
+        )
         for span in self.spans:
             answers = self.load.between(span.start, span.end)
             counts = [sum(answer.release == release for answer in answers) for release in (1, 2, 0)]

@@ -51,7 +51,10 @@ class Load:
         self._ended, self._results = context.Event(), context.SimpleQueue()
         self._processes = [
             context.Process(target=_work, args=(kind, url, self.goldens, self._ended, self._results))
-            for kind, urls, clients in (("http", self.http_urls, self.http_clients), ("grpc", self.grpc_urls, self.grpc_clients))
+            for kind, urls, clients in (
+                ("http", self.http_urls, self.http_clients),
+                ("grpc", self.grpc_urls, self.grpc_clients),
+            )
             for url in [urls[index % len(urls)] for index in range(clients // _THREADS)]
         ]
         for process in self._processes:
@@ -87,9 +90,7 @@ def percentile_ms(answers: Sequence[Answer], share: float) -> float:
 
 def _work(kind: str, url: str, goldens: dict[int, GoldenRequests], ended: Event, results: Any) -> None:
     answers: list[Answer] = []
-    threads = [
-        threading.Thread(target=_client, args=(kind, url, goldens, ended, answers)) for _ in range(_THREADS)
-    ]
+    threads = [threading.Thread(target=_client, args=(kind, url, goldens, ended, answers)) for _ in range(_THREADS)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -10,8 +10,10 @@ from pathlib import Path
 from converters import engines, onnx_graph
 from converters.corpus import generated_texts, read_texts
 from converters.gates import Candidate, run_gates
+from converters.golden import record_golden
 from converters.publish import Draft, draft
 from converters.sources import SourceModel, open_source
+from text_runtime.golden import FILE_NAME as GOLDEN_NAME
 from text_runtime.labels import FILE_NAME as LABELS_NAME
 from text_runtime.labels import labels_json
 from text_runtime.manifest import EncoderFacts, Manifest, TokenizerFacts
@@ -77,10 +79,12 @@ def _publish(
         onnx_graph.name_output(onnx, contract.encoder_output.name)
         progress(f"building for {spec.engine}")
         manifest = _write_steps(spec, source, current, contract, onnx)
+        candidate = Candidate(source, onnx, current.steps, manifest, corpus)
         rows = []
-        for row in run_gates(Candidate(source, onnx, current.steps, manifest, corpus)):
+        for row in run_gates(candidate):
             progress(f"gate {row.gate}: {row.status} ({row.detail})")
             rows.append(row)
+        (current.ensemble / GOLDEN_NAME).write_bytes(record_golden(candidate).to_json())
     return current.publish(replace(manifest, gates=tuple(rows)))
 
 

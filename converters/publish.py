@@ -30,12 +30,17 @@ class Draft:
         self._contract = contract
         self.release = release
         self.steps = {step: self._hidden(repository.step_folder(contract.pipeline, step)) for step in Step}
-        self._ensemble = self._hidden(repository.pipeline_folder(contract.pipeline))
+        self.ensemble = self._hidden(repository.pipeline_folder(contract.pipeline))
+
+    @property
+    def folders(self) -> list[Path]:
+        """Every folder of the draft, the ensemble's last."""
+        return [*self.steps.values(), self.ensemble]
 
     def publish(self, manifest: Manifest) -> Manifest:
         """Write the manifest into every folder and rename them, the ensemble last; gives the final manifest."""
         final = replace(manifest, files=self._hashes())
-        folders = [*self.steps.values(), self._ensemble]
+        folders = self.folders
         for folder in folders:
             (folder / FILE_NAME).write_bytes(final.to_json())
         self._write_configs()
@@ -51,7 +56,7 @@ class Draft:
         return folder / f"{_PARTIAL}{self.release}"
 
     def _hashes(self) -> dict[str, str]:
-        files = [path for folder in self.steps.values() for path in sorted(folder.rglob("*")) if path.is_file()]
+        files = [path for folder in self.folders for path in sorted(folder.rglob("*")) if path.is_file()]
         return {f"{path.parent.parent.name}/{path.name}": sha256_of(path) for path in files}
 
     def _write_configs(self) -> None:
@@ -73,9 +78,8 @@ def draft(repository: Repository, contract: Contract) -> Iterator[Draft]:
     made = [path for path in (repository.root, *repository.folders(contract.pipeline)) if not path.exists()]
     release = max(repository.releases(contract.pipeline), default=0) + 1
     current = Draft(repository, contract, release)
-    hidden = [*current.steps.values(), repository.pipeline_folder(contract.pipeline) / f"{_PARTIAL}{release}"]
     try:
-        for folder in hidden:
+        for folder in current.folders:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
         yield current

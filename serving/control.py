@@ -6,7 +6,7 @@ from typing import Any
 import tritonclient.grpc as triton_grpc
 from google.protobuf.json_format import MessageToDict
 
-from serving.process import CONTROL_KEY
+from trireme.state import control_headers
 
 
 class Control:
@@ -14,7 +14,7 @@ class Control:
 
     def __init__(self, grpc_url: str, token: str) -> None:
         self._client = triton_grpc.InferenceServerClient(grpc_url)
-        self._headers = {f"triton-grpc-protocol-{CONTROL_KEY}": token}
+        self._headers = control_headers(token)
 
     def __enter__(self) -> "Control":
         return self
@@ -31,6 +31,11 @@ class Control:
         answer = self._client.get_model_repository_index(headers=self._headers, as_json=True)
         rows: list[dict[str, Any]] = answer.get("models", [])
         return rows
+
+    def is_ensemble(self, model: str) -> bool:
+        """Whether a loaded model is an ensemble, which has no process of its own."""
+        config = self._client.get_model_config(model, headers=self._headers).config
+        return bool(config.platform == "ensemble")
 
     def reload(self, model: str) -> None:
         """Replace all instances of a loaded model by new ones, while the rest goes on serving.

@@ -14,12 +14,12 @@ from serving.layout import runtime_parent
 from serving.ports import Ports
 from serving.spec import ServerSpec
 from serving.wheel import Wheel
+from trireme.state import CONTROL_KEY
 
 _EXIT_TIMEOUT_S = 10
 _PR_SET_PDEATHSIG = 1
 _RESTRICTED = "model-repository,model-config,shared-memory,trace,logging"
 _SHARED_MEMORY = Path("/dev/shm")
-CONTROL_KEY = "trireme-control-token"
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def _arguments(launch: Launch) -> list[str]:
         f"--model-repository={spec.repository.resolve()}",
         f"--backend-directory={launch.backends}",
         "--model-control-mode=explicit",
-        *(f"--load-model={name}" for name in spec.names),
+        *(f"--load-model={name}" for name in spec.models),
         "--strict-readiness=false",
         # A broken pipeline is named with its reason by the readiness check, while Triton still answers.
         "--exit-on-error=false",

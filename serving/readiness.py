@@ -77,7 +77,7 @@ def _is_loaded(spec: ServerSpec, control: Control, grpc_url: str) -> bool:
         rows = control.index() if control.is_live() else []
     except InferenceServerException:
         return False  # the listener is not up yet
-    wanted = {model for name in spec.names for model in (name, *(step.model_name(name) for step in Step))}
+    wanted = {step.model_name(name) for name in spec.names for step in Step} | set(spec.models)
     for row in rows:
         if row["name"] in wanted and row.get("state") == "UNAVAILABLE" and row.get("reason") not in (None, "unloaded"):
             _refuse(rows, wanted, grpc_url)

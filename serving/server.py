@@ -11,13 +11,14 @@ from pathlib import Path
 from serving.control import Control
 from serving.layout import lay_out_backends
 from serving.ports import choose_ports
-from serving.process import CONTROL_KEY, Launch, end, spawn
+from serving.process import Launch, end, spawn
 from serving.readiness import wait_until_ready
 from serving.spec import ServerSpec
 from serving.state import remove_state, write_state
 from serving.supervision import Supervisor
 from serving.wheel import locate_wheel
 from trireme.errors import ServerError
+from trireme.state import control_headers
 
 _READY_TIMEOUT_S = 300.0
 _log = logging.getLogger(__name__)
@@ -80,7 +81,7 @@ class Server:
     @property
     def control_headers(self) -> dict[str, str]:
         """The gRPC header that opens the control interface."""
-        return {f"triton-grpc-protocol-{CONTROL_KEY}": self._launch.spec.control_token}
+        return control_headers(self._launch.spec.control_token)
 
     def launch(self) -> None:
         """Start the process, wait until it is ready, and begin to watch it."""

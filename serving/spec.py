@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from trireme.errors import RepositoryError
+from trireme.integrity import verify_release
 from trireme.repository import Repository
 
 
@@ -14,6 +15,7 @@ class ServerSpec:
 
     Raises:
         RepositoryError: the repository is missing, holds no pipeline, or a pipeline's pinned release is not on disk.
+        IntegrityError: a pinned release was changed since it was published.
     """
 
     repository: Path
@@ -41,9 +43,15 @@ class ServerSpec:
         """The pipelines to serve."""
         return self.pipelines or tuple(Repository(self.repository).pipelines())
 
+    @property
+    def models(self) -> tuple[str, ...]:
+        """What Triton loads for them."""
+        return tuple(model for name in self.names for model in Repository(self.repository).served_models(name))
+
     def _require_pinned_release(self, name: str, remedy: str) -> None:
         repository = Repository(self.repository)
         pinned = repository.pinned_release(name)
         if pinned not in repository.releases(name):
             folder = repository.pipeline_folder(name)
             raise RepositoryError(folder, f"pins release {pinned}, which is not on disk", remedy)
+        verify_release(repository, name, pinned)

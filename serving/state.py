@@ -2,16 +2,10 @@
 
 import json
 import os
-import tempfile
 from pathlib import Path
 
 from serving.process import Launch
-
-
-def state_folder() -> Path:
-    """`$XDG_RUNTIME_DIR/trireme`, or a folder of this user in the temporary directory."""
-    runtime = os.environ.get("XDG_RUNTIME_DIR")
-    return Path(runtime) / "trireme" if runtime else Path(tempfile.gettempdir()) / f"trireme-{os.getuid()}"
+from trireme.state import state_folder
 
 
 def write_state(launch: Launch, pid: int) -> None:
@@ -21,6 +15,7 @@ def write_state(launch: Launch, pid: int) -> None:
     content = {
         "pid": pid,
         "grpc": f"{launch.spec.host}:{launch.ports.grpc}",
+        "metrics": f"{launch.spec.host}:{launch.ports.metrics}",
         "repository": str(launch.spec.repository.resolve()),
         "control_token": launch.spec.control_token,
     }

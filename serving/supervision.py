@@ -61,8 +61,8 @@ class Supervisor:
         with self._open_control() as control:
             loaded = {row["name"] for row in control.index() if row.get("state") == "READY"}
             for model in models & loaded:
-                if self._has_all_stubs(control, model):
-                    continue  # an ordinary unload took the stub away
+                if control.is_ensemble(model) or self._has_all_stubs(control, model):
+                    continue  # an ordinary unload, or the end of a canary, took the stub away
                 _log.warning("a process of '%s' died: loading the model again", model)
                 control.reload(model)
                 _log.warning("'%s' is back", model)

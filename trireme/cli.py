@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from trireme import __version__
+from trireme.commands import promotion as promotion_commands
 from trireme.errors import TriremeError
 from trireme.repository import Repository
 
@@ -59,6 +60,9 @@ def _version(wanted: bool) -> None:
     if wanted:
         _stdout.print(__version__)
         raise typer.Exit
+
+
+promotion_commands.register(app)
 
 
 @app.callback()

@@ -94,3 +94,53 @@ class InferenceError(TriremeError):
 
     def __init__(self, pipeline: str, problem: str) -> None:
         super().__init__(f"pipeline '{pipeline}': {problem}")
+
+
+class IntegrityError(TriremeError):
+    """A release on disk is not what was published."""
+
+    def __init__(self, pipeline: str, release: int, name: str, problem: str) -> None:
+        super().__init__(
+            f"pipeline '{pipeline}' release {release}: {name} {problem} since it was published; "
+            "restore the release from where it was built, or export it again"
+        )
+
+
+class LoadError(ServerError):
+    """A server refused to load a model."""
+
+    def __init__(self, server: str, model: str, reason: str) -> None:
+        super().__init__(server, f"model '{model}' does not load: {reason}", "export the release again")
+
+
+class FleetError(TriremeError):
+    """Some servers could not do what all should have done together."""
+
+    def __init__(self, failures: dict[str, Exception], outcome: str = "") -> None:
+        self.failures = failures
+        lines = [str(error) for _, error in sorted(failures.items())]
+        super().__init__("; ".join([*lines, outcome] if outcome else lines))
+
+
+class GoldenError(TriremeError):
+    """A loaded release does not answer its golden requests as recorded when it was exported."""
+
+    def __init__(self, server: str, model: str, text: str, problem: str) -> None:
+        super().__init__(f"server {server}: '{model}' answers the golden text {text[:40]!r} wrongly: {problem}")
+
+
+class PromotionError(TriremeError):
+    """A move between releases that would not be safe, or makes no sense now."""
+
+    def __init__(self, pipeline: str, problem: str, remedy: str) -> None:
+        super().__init__(f"pipeline '{pipeline}': {problem}; {remedy}")
+
+
+class MemoryShortError(TriremeError):
+    """A release would not fit beside those that are loaded."""
+
+    def __init__(self, needed_bytes: int, available_bytes: int) -> None:
+        super().__init__(
+            f"loading this release needs about {needed_bytes >> 20} MiB, {available_bytes >> 20} MiB are free: "
+            "retire a release that is no longer needed, or give the server more memory"
+        )

@@ -1,5 +1,6 @@
 """Where a pipeline's folders lie in a model repository, and what is in them."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,12 @@ from trireme.contract import Step
 from trireme.errors import RepositoryError
 
 CONFIG_NAME = "config.pbtxt"
+ROUTER_BACKEND = "text_router"
+
+
+def side_name(pipeline: str, release: int) -> str:
+    """The ensemble that answers from one loaded release, whichever one the pipeline itself answers from."""
+    return f"{pipeline}_v{release}"
 
 
 @dataclass(frozen=True)
@@ -75,13 +82,26 @@ class Repository:
             raise RepositoryError(path, f"not a model config ({error})", "restore it or export again") from error
 
     def pinned_release(self, pipeline: str) -> int:
-        """The release that the pipeline's ensemble pins.
+        """The release that the pipeline's ensemble pins; during a canary the one that it will fall back to.
 
         Raises:
             RepositoryError: the pipeline has no config, or its steps are not pinned to one release.
         """
-        versions = {step.model_version for step in self.config(pipeline).ensemble_scheduling.step}
+        found = self.config(pipeline)
+        if found.backend == ROUTER_BACKEND:
+            return int(found.parameters["current"].string_value)
+        versions = {step.model_version for step in found.ensemble_scheduling.step}
         if len(versions) != 1 or min(versions) < 1:
             path = self.pipeline_folder(pipeline) / CONFIG_NAME
             raise RepositoryError(path, "its steps are not pinned to one release", "promote a release")
         return int(versions.pop())
+
+    def sides(self, pipeline: str) -> list[int]:
+        """Releases that can be asked by name, `sentiment_v2`, because they are staged."""
+        pattern = re.compile(re.escape(pipeline) + r"_v(\d+)")
+        names = (path.parent.name for path in self.root.glob(f"{pipeline}_v*/{CONFIG_NAME}"))
+        return sorted(int(match[1]) for name in names if (match := pattern.fullmatch(name)))
+
+    def served_models(self, pipeline: str) -> list[str]:
+        """What a server loads to serve a pipeline as it stands; ensembles bring their steps along."""
+        return [*(side_name(pipeline, release) for release in self.sides(pipeline)), pipeline]

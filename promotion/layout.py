@@ -1,0 +1,76 @@
+"""What servers should have loaded of a pipeline, and what answers its requests: as data."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from text_runtime.routing import Split
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What answers a pipeline's requests: one release, or two in a canary."""
+
+    current: int
+    candidate: int | None = None
+    percent: float = 0.0
+    is_mirror: bool = False
+
+    @property
+    def needed(self) -> frozenset[int]:
+        """Every release that gets requests."""
+        return frozenset({self.current} if self.candidate is None else {self.current, self.candidate})
+
+    @property
+    def releases(self) -> frozenset[int]:
+        """Every release that may answer."""
+        return frozenset({self.current}) if self.is_mirror else self.needed
+
+    def split(self, pipeline: str) -> Split | None:
+        """The canary as the router takes it; None without one."""
+        if self.candidate is None:
+            return None
+        return Split(pipeline, self.current, self.candidate, self.percent, self.is_mirror)
+
+    def __str__(self) -> str:
+        if self.candidate is None:
+            return f"release {self.current}"
+        verb = "mirrored to" if self.is_mirror else "to"
+        return f"release {self.current}, {self.percent:g}% {verb} release {self.candidate}"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The releases that every server has loaded, and the traffic among them."""
+
+    loaded: frozenset[int]
+    traffic: Traffic
+
+    def __post_init__(self) -> None:
+        if not self.traffic.needed <= self.loaded:
+            raise ValueError(f"{self.traffic} needs releases beyond the loaded {sorted(self.loaded)}")
+
+    def with_loaded(self, release: int) -> "Layout":
+        """This layout with one more release loaded."""
+        return Layout(self.loaded | {release}, self.traffic)
+
+    def without(self, release: int) -> "Layout":
+        """This layout with one release less."""
+        return Layout(self.loaded - {release}, self.traffic)
+
+    def answering(self, traffic: Traffic) -> "Layout":
+        """This layout with other traffic."""
+        return Layout(self.loaded, traffic)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the intent's file."""
+        traffic = self.traffic
+        parts = [traffic.current, traffic.candidate, traffic.percent, traffic.is_mirror]
+        return {"loaded": sorted(self.loaded), "traffic": parts}
+
+    def __str__(self) -> str:
+        return f"{self.traffic} (loaded: {', '.join(map(str, sorted(self.loaded)))})"
+
+
+def parse_layout(fields: dict[str, Any]) -> Layout:
+    """A layout as `to_dict` wrote it."""
+    return Layout(frozenset(fields["loaded"]), Traffic(*fields["traffic"]))

@@ -1,0 +1,152 @@
+"""Clients at full speed over HTTP and gRPC, in processes of their own, that check every answer against both releases."""
+
+import http.client
+import json
+import multiprocessing
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.synchronize import Event
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from promotion.configs import ROUTER_VERSION
+from promotion.control import Control
+from promotion.servers import Target
+from tests.promotion.releases import NAME
+from text_runtime.golden import GoldenRequests, read_golden
+
+_THREADS = 4
+_TOLERANCE = 1e-3
+Ask = Callable[[str], tuple[int, str, list[float]]]
+"""A text in; the version that the answer names, its label and its scores out."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One request: when it ended, its seconds, and the release whose whole answer it is; 0 for any error or mixture."""
+
+    ended: float
+    seconds: float
+    release: int
+    problem: str = ""
+
+
+@dataclass
+class Load:
+    """Clients that run until `stop`. Each process holds four threads of one protocol."""
+
+    http_urls: Sequence[str]
+    grpc_urls: Sequence[str]
+    goldens: dict[int, GoldenRequests]
+    http_clients: int = 16
+    grpc_clients: int = 16
+    answers: list[Answer] = field(default_factory=list)
+
+    def __enter__(self) -> "Load":
+        context = multiprocessing.get_context("fork")
+        self._ended, self._results = context.Event(), context.SimpleQueue()
+        self._processes = [
+            context.Process(target=_work, args=(kind, url, self.goldens, self._ended, self._results))
+            for kind, urls, clients in (
+                ("http", self.http_urls, self.http_clients),
+                ("grpc", self.grpc_urls, self.grpc_clients),
+            )
+            for url in [urls[index % len(urls)] for index in range(clients // _THREADS)]
+        ]
+        for process in self._processes:
+            process.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        for _process in self._processes:
+            self.answers += self._results.get()
+        for process in self._processes:
+            process.join()
+
+    @property
+    def failures(self) -> list[Answer]:
+        """Answers that are no release's."""
+        return [answer for answer in self.answers if answer.release == 0]
+
+    def between(self, start: float, end: float) -> list[Answer]:
+        """Answers that came within a span of `time.monotonic`."""
+        return [answer for answer in self.answers if start <= answer.ended <= end]
+
+
+def goldens_of(root: Path) -> dict[int, GoldenRequests]:
+    """What each release answers."""
+    return {int(path.parent.name): read_golden(path.parent) for path in (root / NAME).glob("*/golden.json")}
+
+
+def percentile_ms(answers: Sequence[Answer], share: float) -> float:
+    """A percentile of the seconds, in milliseconds."""
+    return float(np.percentile([answer.seconds for answer in answers], share * 100) * 1000) if answers else 0.0
+
+
+def _work(kind: str, url: str, goldens: dict[int, GoldenRequests], ended: Event, results: Any) -> None:
+    answers: list[Answer] = []
+    threads = [threading.Thread(target=_client, args=(kind, url, goldens, ended, answers)) for _ in range(_THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    results.put(answers)
+
+
+def _client(kind: str, url: str, goldens: dict[int, GoldenRequests], ended: Event, answers: list[Answer]) -> None:
+    ask = _http(url) if kind == "http" else _grpc(url)
+    texts = next(iter(goldens.values())).columns["text"]
+    turn = 0
+    while not ended.is_set():
+        turn = (turn + 1) % len(texts)
+        started = time.monotonic()
+        try:
+            release, problem = _judge(goldens, turn, *ask(texts[turn]))
+        except Exception as error:  # whatever goes wrong is a failed request
+            release, problem = 0, f"{kind}: {error!r}"
+            ask = _http(url) if kind == "http" else ask
+        now = time.monotonic()
+        answers.append(Answer(now, now - started, release, problem))
+        if problem:
+            time.sleep(0.05)
+
+
+def _judge(
+    goldens: dict[int, GoldenRequests], turn: int, version: int, label: str, scores: list[float]
+) -> tuple[int, str]:
+    for release, golden in goldens.items():
+        wanted = golden.outputs["label"][turn][0], golden.outputs["scores"][turn]
+        if label == wanted[0] and np.allclose(scores, wanted[1], atol=_TOLERANCE):
+            is_named = version in (release, ROUTER_VERSION)
+            return (release, "") if is_named else (0, f"release {release} answered, the answer says {version}")
+    return 0, f"{label} {scores} is no release's answer"
+
+
+def _http(url: str) -> Ask:
+    connection = http.client.HTTPConnection(url, timeout=30)
+
+    def ask(text: str) -> tuple[int, str, list[float]]:
+        tensor = {"name": "text", "shape": [1, 1], "datatype": "BYTES", "data": [text]}
+        connection.request("POST", f"/v2/models/{NAME}/infer", json.dumps({"inputs": [tensor]}))
+        answer = json.loads(connection.getresponse().read())
+        if "error" in answer:
+            raise RuntimeError(answer["error"])
+        outputs = {output["name"]: output["data"] for output in answer["outputs"]}
+        return int(answer["model_version"]), outputs["label"][0], outputs["scores"]
+
+    return ask
+
+
+def _grpc(url: str) -> Ask:
+    control = Control(Target(url, "", ""))
+
+    def ask(text: str) -> tuple[int, str, list[float]]:
+        answered = control.infer(NAME, {"text": [text]})
+        return answered.release, answered.outputs["label"][0, 0].decode(), answered.outputs["scores"][0].tolist()
+
+    return ask

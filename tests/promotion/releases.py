@@ -1,0 +1,68 @@
+"""Model repositories with small releases whose answers differ, and releases that are broken on purpose."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from text_runtime.manifest import FILE_NAME as MANIFEST_NAME
+from text_runtime.manifest import sha256_of
+from trireme.repository import Repository
+
+NAME = "demo"
+WORDS = {1: ("negative", "positive"), 2: ("bad", "good")}
+"""Labels of each release: an answer's label alone says which postprocess step gave it."""
+
+
+def make_checkpoint(folder: Path, seed: int, words: tuple[str, ...]) -> Path:
+    """A small ERNIE with random weights."""
+    import paddle
+    from paddlenlp.transformers import ErnieConfig, ErnieForSequenceClassification, ErnieTokenizer
+
+    folder.mkdir(parents=True)
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+    vocabulary = ["[PAD]", "[CLS]", "[SEP]", "[MASK]", "[UNK]", *map(chr, range(0x4E00, 0x4E00 + 3000))]
+    vocabulary += [*letters, *"，。！？", *(f"##{letter}" for letter in letters)]
+    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
+    paddle.seed(seed)
+    config = ErnieConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=64,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=128,
+        max_position_embeddings=128,
+        initializer_range=0.5,
+        id2label=dict(enumerate(words)),
+        label2id={word: index for index, word in enumerate(words)},
+    )
+    ErnieForSequenceClassification(config).save_pretrained(str(folder))
+    ErnieTokenizer(str(folder / "vocab.txt"), model_max_length=128).save_pretrained(str(folder))
+    return folder
+
+
+def make_repository(folder: Path) -> None:
+    """Two releases of `demo`, from two checkpoints."""
+    from converters.export import ExportSpec, export
+
+    for release, words in WORDS.items():
+        checkpoint = make_checkpoint(folder.parent / f"{folder.name}-checkpoint-{release}", release, words)
+        export(ExportSpec(checkpoint, "text-classification", NAME, folder))
+
+
+def copy_release(root: Path, source: int, target: int) -> None:
+    """Publish a release once more under another number."""
+    repository = Repository(root)
+    for folder in repository.folders(NAME):
+        shutil.copytree(folder / str(source), folder / str(target))
+    sign(root, target)
+
+
+def sign(root: Path, release: int) -> None:
+    """Let a release's manifests agree with whatever its files hold now, as a faulty exporter would."""
+    repository = Repository(root)
+    folders = [folder / str(release) for folder in repository.folders(NAME)]
+    paths = [path for folder in folders for path in folder.iterdir() if path.name != MANIFEST_NAME]
+    files = {f"{path.parent.parent.name}/{path.name}": sha256_of(path) for path in paths}
+    manifest = replace(repository.manifest(NAME, release), release=release, files=files)
+    for folder in folders:
+        (folder / MANIFEST_NAME).write_bytes(manifest.to_json())

@@ -1,0 +1,116 @@
+"""Servers and commands that die in the middle of a move."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from promotion.layout import Traffic
+from promotion.moves import Mover
+from promotion.overview import servers_of
+from promotion.promoter import promoting
+from promotion.spec import PromotionSpec
+from serving import Server, ServerSpec, start
+from tests.promotion.load import Load, goldens_of
+from tests.promotion.releases import NAME
+from trireme.errors import FleetError
+
+_ENDLESS_MOVES = """
+import sys
+from pathlib import Path
+from promotion.promoter import promoting
+from promotion.spec import PromotionSpec
+
+spec = PromotionSpec("demo", Path(sys.argv[1]), (sys.argv[2],))
+moves = [
+    lambda promoter: promoter.stage(2),
+    lambda promoter: promoter.canary(2, 30),
+    lambda promoter: promoter.promote(2),
+    lambda promoter: promoter.rollback(),
+    lambda promoter: promoter.retire(2),
+]
+sys.stdout.write("ready\\n")
+sys.stdout.flush()
+while True:
+    for move in moves:
+        with promoting(spec) as promoter:
+            try:
+                move(promoter)
+            except Exception as error:
+                sys.stderr.write(f"{error}\\n")
+"""
+
+
+def test_a_replica_killed_in_the_middle_of_a_promotion_is_named_and_the_other_stays_whole(
+    model_repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with start(ServerSpec(model_repository, 0, 0, 0)) as first, start(ServerSpec(model_repository, 0, 0, 0)) as second:
+        spec = PromotionSpec(NAME, model_repository, (first.grpc_url, second.grpc_url))
+        alone = PromotionSpec(NAME, model_repository, (first.grpc_url,))
+        switch = Mover.switch
+
+        def kill_and_switch(mover: Mover, traffic: Traffic) -> None:
+            if not mover.is_patient:
+                os.kill(second.pid, signal.SIGKILL)
+            switch(mover, traffic)
+
+        with Load([first.http_url], [first.grpc_url], goldens_of(model_repository), 4, 4) as load:
+            monkeypatch.setattr(Mover, "switch", kill_and_switch)
+            with promoting(spec) as promoter, pytest.raises(FleetError, match=second.grpc_url):
+                promoter.promote(2)
+            monkeypatch.undo()
+            (row,) = servers_of(alone)
+            assert (row.answered, row.traffic) == (1, Traffic(1))
+            _wait_until_back(second)
+            with promoting(spec) as promoter:
+                promoter.promote(2)
+            assert [row.answered for row in servers_of(spec)] == [2, 2]
+        assert load.failures == []
+
+
+def _wait_until_back(server: Server) -> None:
+    """Supervision starts a dead Triton again."""
+    spec = PromotionSpec(NAME, server._launch.spec.repository, (server.grpc_url,))
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if servers_of(spec)[0].answered:
+            return
+        time.sleep(0.2)
+    raise AssertionError("the killed server did not come back")
+
+
+def test_a_command_killed_at_random_points_is_repaired_by_the_next(server: Server, spec: PromotionSpec) -> None:
+    _kill_and_repair(server, spec, times=3)
+
+
+@pytest.mark.drill
+def test_a_command_killed_at_ten_random_points_is_repaired_by_the_next(server: Server, spec: PromotionSpec) -> None:
+    _kill_and_repair(server, spec, times=10)
+
+
+def _kill_and_repair(server: Server, spec: PromotionSpec, times: int) -> None:
+    """Kill a process that moves all the time; whatever it left, the next command brings disk and server together."""
+    chance, interrupted = random.Random(), 0
+    with Load([server.http_url], [server.grpc_url], goldens_of(spec.repository), 4, 4) as load:
+        for _ in range(times):
+            arguments = [sys.executable, "-c", _ENDLESS_MOVES, str(spec.repository), server.grpc_url]
+            with subprocess.Popen(arguments, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]) as process:
+                assert process.stdout is not None
+                process.stdout.readline()
+                time.sleep(chance.uniform(0.02, 1.5))
+                process.kill()
+            interrupted += spec.intents.read() is not None
+            with promoting(spec) as promoter:
+                assert spec.intents.read() is None
+                layout = spec.disk.layout()
+                promoter.stage(2)
+            (row,) = servers_of(spec)
+            assert row.traffic == layout.traffic
+            assert row.loaded == layout.loaded | {2}
+    assert load.failures == []
+    assert interrupted

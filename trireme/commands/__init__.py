@@ -1,0 +1,1 @@
+"""The command line's handlers, a file a room."""

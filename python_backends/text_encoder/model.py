@@ -6,12 +6,13 @@ from typing import Any
 import triton_python_backend_utils as pb_utils
 
 from text_runtime.batching import BatchingSettings
-from text_runtime.encoder import Array, EncoderRequest, TextEncoder
+from text_runtime.encoder import Answer, Array, EncoderRequest, TextEncoder
 from text_runtime.engines import load_engine
 from text_runtime.manifest import read_manifest
 from text_runtime.metrics import EncoderMetrics
 from text_runtime.parameters import integers
 from text_runtime.sizing import engine_spec
+from text_runtime.tasks import task
 from text_runtime.tensors import INPUT_IDS, LENGTHS, TOKEN_TYPE_IDS
 
 _BATCHING = ("token_budget", "bucket_step", "max_rows", "overhead_tokens")
@@ -28,6 +29,7 @@ class TritonPythonModel:
         spec = engine_spec(folder, manifest.encoder, integers(config, ("threads", "workers")))
         settings = BatchingSettings(**integers(config, _BATCHING))
         self._output = manifest.encoder.output
+        self._is_per_token = task(manifest.task).is_per_token
         self._encoder = TextEncoder(load_engine(spec), manifest, settings, spec.workers)
         self._encoder.warm_up()
         self._metrics = EncoderMetrics(pb_utils, manifest.pipeline, manifest.release)
@@ -46,12 +48,13 @@ class TritonPythonModel:
             except ValueError as error:
                 _refuse(sender, str(error), pb_utils.TritonError.INVALID_ARG)
         if good:
-            self._metrics.add(
-                self._encoder.run(good, lambda index, output: self._answer(senders[index], output), False)
-            )
+            self._metrics.add(self._encoder.run(good, self._answerer(senders), self._is_per_token))
 
-    def _answer(self, sender: Any, output: Array) -> None:
-        _send(sender, pb_utils.InferenceResponse([pb_utils.Tensor(self._output, output)]))
+    def _answerer(self, senders: list[Any]) -> Answer:
+        def answer(index: int, output: Array) -> None:
+            _send(senders[index], pb_utils.InferenceResponse([pb_utils.Tensor(self._output, output)]))
+
+        return answer
 
 
 def _read(request: Any) -> EncoderRequest:

@@ -11,20 +11,24 @@ from converters import engines, onnx_graph
 from converters.corpus import generated_texts, read_texts
 from converters.gates import Candidate, run_gates
 from converters.golden import record_golden
+from converters.label_file import read_label_file
 from converters.publish import Draft, draft
 from converters.sources import SourceModel, open_source
 from text_runtime.golden import FILE_NAME as GOLDEN_NAME
 from text_runtime.labels import FILE_NAME as LABELS_NAME
 from text_runtime.labels import labels_json
 from text_runtime.manifest import EncoderFacts, Manifest, TokenizerFacts
+from text_runtime.tasks import Labels, task, task_names
+from text_runtime.tensors import TEXT_PAIR
 from text_runtime.tokenizer import FILE_NAME as TOKENIZER_NAME
 from trireme import __version__
 from trireme.contract import Contract, Step
-from trireme.errors import CheckpointError
+from trireme.errors import CheckpointError, UnsupportedError
 from trireme.locking import exclusive
 from trireme.repository import Repository
 
 _GENERATED_TEXTS = 500
+_LONG_TEXTS = ("truncate", "window")
 _log = logging.getLogger(__name__)
 Progress = Callable[[str], None]
 
@@ -41,6 +45,18 @@ class ExportSpec:
     precision: str = "fp32"
     max_length: int | None = None
     corpus: Path | None = None
+    labels: Path | None = None
+    long_text: str = "truncate"
+    pooling: str = "mean"
+    is_normalized: bool = True
+
+    def __post_init__(self) -> None:
+        if self.task not in task_names():
+            raise UnsupportedError("task", self.task, task_names())
+        if self.long_text not in _LONG_TEXTS:
+            raise UnsupportedError("--long-text", self.long_text, list(_LONG_TEXTS))
+        if self.long_text == "window" and TEXT_PAIR in task(self.task).inputs:
+            raise UnsupportedError(f"--long-text of {self.task}", self.long_text, ["truncate"])
 
 
 def export(spec: ExportSpec, progress: Progress = _log.info) -> Manifest:
@@ -51,13 +67,14 @@ def export(spec: ExportSpec, progress: Progress = _log.info) -> Manifest:
     """
     corpus = generated_texts(_GENERATED_TEXTS) + (read_texts(spec.corpus) if spec.corpus else [])
     progress("loading the checkpoint")
-    source = open_source(spec.checkpoint, spec.task)
-    contract = Contract(spec.name, spec.task, len(source.labels.names))
+    source = open_source(spec.checkpoint, spec.task, spec.pooling)
+    labels = _labels(spec, source)
+    contract = Contract(spec.name, spec.task, source.width)
     existed = spec.repository.exists()
     spec.repository.mkdir(parents=True, exist_ok=True)
     try:
         with exclusive(spec.repository, spec.name), draft(Repository(spec.repository), contract) as current:
-            return _publish(spec, source, current, contract, corpus, progress)
+            return _publish(spec, source, labels, current, contract, corpus, progress)
     except BaseException:
         if not existed:
             spec.repository.rmdir()
@@ -67,6 +84,7 @@ def export(spec: ExportSpec, progress: Progress = _log.info) -> Manifest:
 def _publish(
     spec: ExportSpec,
     source: SourceModel,
+    labels: Labels,
     current: Draft,
     contract: Contract,
     corpus: list[str],
@@ -79,6 +97,7 @@ def _publish(
         onnx_graph.name_output(onnx, contract.encoder_output.name)
         progress(f"building for {spec.engine}")
         manifest = _write_steps(spec, source, current, contract, onnx)
+        (current.steps[Step.POSTPROCESS] / LABELS_NAME).write_bytes(labels_json(labels))
         candidate = Candidate(source, onnx, current.steps, manifest, corpus)
         rows = []
         for row in run_gates(candidate):
@@ -90,7 +109,6 @@ def _publish(
 
 def _write_steps(spec: ExportSpec, source: SourceModel, current: Draft, contract: Contract, onnx: Path) -> Manifest:
     source.write_tokenizer(current.steps[Step.TOKENIZER] / TOKENIZER_NAME)
-    (current.steps[Step.POSTPROCESS] / LABELS_NAME).write_bytes(labels_json(source.labels))
     model = engines.build(spec.engine, onnx, current.steps[Step.ENCODER])
     return Manifest(
         pipeline=spec.name,
@@ -100,9 +118,20 @@ def _write_steps(spec: ExportSpec, source: SourceModel, current: Draft, contract
         created_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         trireme_version=__version__,
         source=source.facts,
-        tokenizer=TokenizerFacts(_max_length(spec, source), source.pad_token_id),
+        tokenizer=TokenizerFacts(_max_length(spec, source), source.pad_token_id, spec.long_text),
         encoder=EncoderFacts(spec.engine, spec.precision, model, source.graph_inputs, contract.encoder_output.name),
     )
+
+
+def _labels(spec: ExportSpec, source: SourceModel) -> Labels:
+    """The release's labels: the checkpoint's, changed by the label file, and judged by the task."""
+    labels = read_label_file(spec.labels, source.labels) if spec.labels else source.labels
+    labels = replace(labels, is_normalized=spec.is_normalized)
+    try:
+        task(spec.task).decoder(labels, lambda tensors: tensors)
+    except ValueError as error:
+        raise CheckpointError(spec.checkpoint, str(error), "choose another --task") from error
+    return labels
 
 
 def _max_length(spec: ExportSpec, source: SourceModel) -> int:

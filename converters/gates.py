@@ -1,7 +1,7 @@
 """The checks that a candidate must pass before it is published. They fail closed, in order."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ from text_runtime.cpu import usable_cores
 from text_runtime.encoder import EncoderRequest, TextEncoder
 from text_runtime.engines import EngineSpec, load_engine
 from text_runtime.manifest import GateRow, Manifest
+from text_runtime.tasks import task
+from text_runtime.tensors import SCHEMA, TEXT_PAIR
 from text_runtime.tokenizer import TextTokenizer, TokenizedRow, pad_rows
 from trireme.contract import Step
 from trireme.errors import GateError
@@ -67,13 +69,20 @@ def _load(candidate: Candidate) -> TextEncoder:
 
 def _tokens(candidate: Candidate) -> list[TokenizedRow]:
     """Every id of every text must be the source's; the first text that differs is shown."""
-    facts = candidate.manifest.tokenizer
-    ours = TextTokenizer(candidate.folders[Step.TOKENIZER], facts).encode(candidate.corpus)
-    theirs = candidate.source.tokenize(candidate.corpus, None, facts.max_length)
+    facts = replace(candidate.manifest.tokenizer, long_text="truncate")
+    pairs = _pairs(candidate)
+    ours = TextTokenizer(candidate.folders[Step.TOKENIZER], facts).encode(candidate.corpus, pairs)
+    theirs = candidate.source.tokenize(candidate.corpus, pairs, facts.max_length)
     for text, our, their in zip(candidate.corpus, ours, theirs, strict=True):
         if our.ids != their.ids or our.type_ids != their.type_ids:
             raise GateError("tokens", f"{text[:80]!r} encodes to {our.ids[:20]}, the source says {their.ids[:20]}")
     return ours
+
+
+def _pairs(candidate: Candidate) -> list[str] | None:
+    """Each text with its neighbour in the corpus, where the task takes pairs."""
+    takes_pairs = {TEXT_PAIR, SCHEMA} & set(task(candidate.manifest.task).inputs)
+    return [*candidate.corpus[1:], candidate.corpus[0]] if takes_pairs else None
 
 
 def _outputs(candidate: Candidate, served: TextEncoder, rows: Sequence[TokenizedRow]) -> float:
@@ -83,23 +92,31 @@ def _outputs(candidate: Candidate, served: TextEncoder, rows: Sequence[Tokenized
     for size in (1, 7, 32):
         for start in range(0, len(chosen), size * 3):
             batch = chosen[start : start + size]
-            worst = max(worst, _difference(candidate, _encode(served, batch), batch))
+            worst = max(worst, _difference(candidate, served, batch))
     if not worst <= TOLERANCES[candidate.manifest.encoder.precision]:
         raise GateError("outputs", f"it differs from the source by {worst:.2e}, more than its precision explains")
     return worst
 
 
-def _difference(candidate: Candidate, ours: npt.NDArray[Any], batch: Sequence[TokenizedRow]) -> float:
+def _difference(candidate: Candidate, served: TextEncoder, batch: Sequence[TokenizedRow]) -> float:
     ids = pad_rows([row.ids for row in batch], candidate.manifest.tokenizer.pad_token_id)
     types = pad_rows([row.type_ids for row in batch], 0)
     theirs = candidate.source.forward({"input_ids": ids, "token_type_ids": types})
-    if np.isnan(ours).any():
-        raise GateError("outputs", f"NaN for a batch of {len(batch)} rows of up to {ids.shape[1]} tokens")
-    return float(np.abs(ours - theirs).max())
+    is_per_token = task(candidate.manifest.task).is_per_token
+    worst = 0.0
+    for row, our, their in zip(batch, _encode(served, batch, is_per_token), theirs, strict=True):
+        if np.isnan(our).any():
+            raise GateError("outputs", f"NaN for a batch of {len(batch)} rows of up to {ids.shape[1]} tokens")
+        worst = max(worst, float(np.abs(our - (their[: len(row.ids)] if is_per_token else their)).max()))
+    return worst
 
 
-def _encode(served: TextEncoder, batch: Sequence[TokenizedRow]) -> npt.NDArray[Any]:
+def _encode(served: TextEncoder, batch: Sequence[TokenizedRow], is_per_token: bool) -> list[npt.NDArray[Any]]:
+    """One output a row: [tokens, width], or [1, width] for a pooled task."""
     results: dict[int, npt.NDArray[Any]] = {}
-    requests = [EncoderRequest(np.array([row.ids]), np.array([[len(row.ids)]], dtype=np.int32)) for row in batch]
-    served.run(requests, results.__setitem__, False)
-    return np.concatenate([results[index][:, 0] for index in range(len(batch))])
+    requests = [
+        EncoderRequest(np.array([row.ids]), np.array([[len(row.ids)]], dtype=np.int32), np.array([row.type_ids]))
+        for row in batch
+    ]
+    served.run(requests, results.__setitem__, is_per_token)
+    return [results[index][0] for index in range(len(batch))]

@@ -88,6 +88,12 @@ def export(
     corpus: Annotated[
         Path | None, typer.Option(help="Your own texts, one a line, for the gates to compare on.")
     ] = None,
+    labels: Annotated[
+        Path | None, typer.Option(help="JSON with the words, thresholds or aggregation of the labels.")
+    ] = None,
+    long_text: Annotated[str, typer.Option(help="Longer texts: `truncate`, or read in `window`s.")] = "truncate",
+    pooling: Annotated[str, typer.Option(help="Of embeddings: `mean`, `cls` or `pooler`.")] = "mean",
+    normalize: Annotated[bool, typer.Option(help="Whether embeddings have length 1.")] = True,
 ) -> None:
     """Export a checkpoint as the next release of a pipeline.
 
@@ -99,7 +105,20 @@ def export(
     from converters.export import ExportSpec
     from converters.export import export as run
 
-    spec = ExportSpec(checkpoint, task, name, repository, engine, precision, max_length, corpus)
+    spec = ExportSpec(
+        checkpoint,
+        task,
+        name,
+        repository,
+        engine,
+        precision,
+        max_length,
+        corpus,
+        labels,
+        long_text,
+        pooling,
+        normalize,
+    )
     with _progress("exporting") as progress:
         manifest = run(spec, progress)
     _stdout.print(

@@ -15,7 +15,7 @@ from tritonclient.grpc.model_config_pb2 import (
     ModelVersionPolicy,
 )
 
-from text_runtime.tensors import TRUNCATED_CHARS, TensorSpec
+from text_runtime.tensors import TensorSpec
 from trireme.contract import MAX_BATCH_SIZE, Contract, Step
 
 _HEADER = "# Rendered by trireme: do not edit. `trireme export` keeps it; only pins and version_policy move.\n"
@@ -70,12 +70,11 @@ def specific_versions(versions: Iterable[int]) -> ModelVersionPolicy:
 
 
 def _step_tensors(contract: Contract, step: Step) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...]]:
-    between = contract.encoder_inputs
     if step is Step.TOKENIZER:
-        return contract.inputs, (*between, TRUNCATED_CHARS)
+        return contract.inputs, contract.tokenizer_outputs
     if step is Step.ENCODER:
-        return between, (contract.encoder_output,)
-    return (contract.encoder_output,), contract.task.outputs(contract.width)
+        return contract.encoder_inputs, (contract.encoder_output,)
+    return contract.postprocess_inputs, contract.task.outputs(contract.width)
 
 
 def _pinned_step(contract: Contract, step: Step, release: int) -> ModelEnsembling.Step:

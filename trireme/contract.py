@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from text_runtime.tasks import Task, task, task_names
-from text_runtime.tensors import INPUT_IDS, LENGTHS, TEXT_PAIR, TOKEN_TYPE_IDS, TRUNCATED_CHARS, TensorSpec
+from text_runtime.tensors import INPUT_IDS, LENGTHS, SCHEMA, TEXT_PAIR, TOKEN_TYPE_IDS, TRUNCATED_CHARS, TensorSpec
 from trireme.errors import UnsupportedError
 
 MAX_BATCH_SIZE = 64
@@ -61,10 +61,21 @@ class Contract:
     @property
     def encoder_inputs(self) -> tuple[TensorSpec, ...]:
         """What runs from the tokenizer to the encoder. Token types travel only where a row can have two of them."""
-        pair = (TOKEN_TYPE_IDS,) if TEXT_PAIR in self.inputs else ()
+        pair = (TOKEN_TYPE_IDS,) if {TEXT_PAIR, SCHEMA} & set(self.inputs) else ()
         return (INPUT_IDS, *pair, LENGTHS)
 
     @property
     def encoder_output(self) -> TensorSpec:
         """What runs from the encoder to the postprocess step."""
         return self.task.encoder_output(self.width)
+
+    @property
+    def tokenizer_outputs(self) -> tuple[TensorSpec, ...]:
+        """What the tokenizer gives: the encoder's inputs, and what the postprocess step wants to know of the text."""
+        facts = tuple(tensor for tensor in self.task.postprocess_inputs if tensor not in self.inputs)
+        return (*self.encoder_inputs, *facts, TRUNCATED_CHARS)
+
+    @property
+    def postprocess_inputs(self) -> tuple[TensorSpec, ...]:
+        """What the postprocess step gets: the encoder's output, and the task's own wishes."""
+        return (self.encoder_output, *self.task.postprocess_inputs)

@@ -25,6 +25,14 @@ class CheckpointError(TriremeError):
         super().__init__(f"checkpoint {path}: {problem}; {remedy}")
 
 
+class LabelsError(TriremeError):
+    """A file of labels cannot be used for this checkpoint."""
+
+    def __init__(self, path: Path, problem: str) -> None:
+        remedy = 'give JSON such as {"labels": ["a", "b"], "thresholds": {"a": 0.4, "b": 0.6}}'
+        super().__init__(f"labels {path}: {problem}; {remedy}")
+
+
 class UnsupportedError(TriremeError):
     """A known thing that is not supported: an architecture, a task, an engine, a precision."""
 

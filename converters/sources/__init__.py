@@ -8,10 +8,10 @@ from converters.sources.paddlenlp import open_paddlenlp
 __all__ = ["SourceModel", "TokenIds", "open_source"]
 
 
-def open_source(checkpoint: Path, task_name: str) -> SourceModel:
-    """Open a checkpoint for a task.
+def open_source(checkpoint: Path, task_name: str, pooling: str = "mean") -> SourceModel:
+    """Open a checkpoint for a task; `pooling` is for embeddings.
 
     Raises:
         CheckpointError: it is missing, foreign, broken, or does not fit the task.
     """
-    return open_paddlenlp(checkpoint, task_name)
+    return open_paddlenlp(checkpoint, task_name, pooling)

@@ -2,16 +2,23 @@
 
 from dataclasses import dataclass
 
+_SEQUENCE_TASKS = ("text-classification", "multi-label-classification", "text-pair-classification", "reranking")
+
 
 @dataclass(frozen=True)
 class Architecture:
-    """A PaddleNLP model class: its name, the task its head serves, and the graph's inputs in the order of `forward`."""
+    """A PaddleNLP model class: its name, the tasks its head serves, the graph's inputs in the order of `forward`."""
 
     name: str
-    task: str
+    tasks: tuple[str, ...]
     inputs: tuple[str, ...] = ("input_ids", "token_type_ids")
 
 
-_ALL = (Architecture("ErnieForSequenceClassification", "text-classification"),)
+_ALL = (
+    Architecture("ErnieForSequenceClassification", _SEQUENCE_TASKS),
+    Architecture("ErnieForTokenClassification", ("token-classification",)),
+    Architecture("ErnieModel", ("embedding",)),
+    Architecture("UIE", ("information-extraction",)),
+)
 
 ARCHITECTURES = {architecture.name: architecture for architecture in _ALL}

@@ -26,6 +26,9 @@ class SourceModel(Protocol):
 
     facts: SourceFacts
     labels: Labels
+    """The names of the head's columns; none for a task without labels."""
+    width: int
+    """Columns of the graph's output: labels, or the embedding's dimension."""
     graph_inputs: tuple[str, ...]
     pad_token_id: int
     longest: int

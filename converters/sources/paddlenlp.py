@@ -6,16 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from converters import paddle_runtime
+from converters.heads import with_head
 from converters.sources import checkpoint
 from converters.sources.architectures import ARCHITECTURES, Architecture
 from converters.sources.base import Array, TokenIds
 from converters.tokenizers.wordpiece import write_wordpiece
 from text_runtime.manifest import SourceFacts
-from text_runtime.tasks import Labels
+from text_runtime.tasks import Labels, task
 from trireme.errors import CheckpointError, UnsupportedError
 
 
-def open_paddlenlp(folder: Path, task_name: str) -> "PaddleNlpModel":
+def open_paddlenlp(folder: Path, task_name: str, pooling: str = "mean") -> "PaddleNlpModel":
     """Open a PaddleNLP checkpoint for a task.
 
     Raises:
@@ -26,11 +27,10 @@ def open_paddlenlp(folder: Path, task_name: str) -> "PaddleNlpModel":
     config = checkpoint.read_json(folder / "config.json")
     checkpoint.weights_of(folder)
     architecture = _architecture(folder, config)
-    if architecture.task != task_name:
-        raise CheckpointError(
-            folder, f"{architecture.name} does not serve {task_name}", f"use --task {architecture.task}"
-        )
-    return PaddleNlpModel(folder, architecture, config)
+    if task_name not in architecture.tasks:
+        remedy = f"use --task {' or '.join(architecture.tasks)}"
+        raise CheckpointError(folder, f"its head, {architecture.name}, does not serve {task_name}", remedy)
+    return PaddleNlpModel(folder, architecture, config, task_name, pooling)
 
 
 def _architecture(folder: Path, config: dict[str, Any]) -> Architecture:
@@ -45,14 +45,18 @@ def _architecture(folder: Path, config: dict[str, Any]) -> Architecture:
 class PaddleNlpModel:
     """A loaded PaddleNLP model and tokenizer. See `SourceModel`."""
 
-    def __init__(self, folder: Path, architecture: Architecture, config: dict[str, Any]) -> None:
+    def __init__(
+        self, folder: Path, architecture: Architecture, config: dict[str, Any], task_name: str, pooling: str
+    ) -> None:
         self.graph_inputs = architecture.inputs
         self.facts = SourceFacts("paddlenlp", folder.name, architecture.name, checkpoint.hashes_of(folder))
         with tempfile.TemporaryDirectory(prefix="trireme-source-") as scratch:
             copy = checkpoint.copy_of(folder, Path(scratch))
-            self._model = paddle_runtime.load_model(copy, folder, architecture.name)
+            bare = paddle_runtime.load_model(copy, folder, architecture.name)
             self._tokenizer = paddle_runtime.load_tokenizer(copy, folder)
-        self.labels = _labels(folder, config, self._model)
+        self.labels = _labels(folder, config, bare) if task(task_name).has_labels else Labels(())
+        self.width = len(self.labels.names) or (2 if architecture.name == "UIE" else int(config["hidden_size"]))
+        self._model = with_head(bare, task_name, pooling)
         self.pad_token_id = int(self._tokenizer.pad_token_id)
         self.longest = min(int(config["max_position_embeddings"]), int(self._tokenizer.model_max_length))
 

@@ -11,19 +11,10 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from text_runtime.batching import BatchingSettings
-from text_runtime.encoder import EncoderRequest, TextEncoder
-from text_runtime.engines import load_engine
-from text_runtime.labels import read_labels
+from text_runtime.local import LocalPipeline, text_tensor
 from text_runtime.manifest import read_manifest
-from text_runtime.sizing import engine_spec
-from text_runtime.tasks import task
-from text_runtime.tokenizer import TextTokenizer
+from text_runtime.tensors import TEXT
 from trireme.contract import Step
 
 
@@ -43,32 +34,15 @@ def measure(repository: Path, pipeline: str, release: int, corpus: Path, window:
     return Ceiling(**json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
 
 
-class _Pipeline:
-    def __init__(self, repository: Path, pipeline: str, release: int) -> None:
-        folders = {step.value: repository / step.model_name(pipeline) / str(release) for step in Step}
-        manifest = read_manifest(folders["encoder"])
-        spec = engine_spec(folders["encoder"], manifest.encoder, {})
-        self._tokenizer = TextTokenizer(folders["tokenizer"], manifest.tokenizer)
-        self._encoder = TextEncoder(load_engine(spec), manifest, BatchingSettings(), spec.workers)
-        self._encoder.warm_up()
-        self._decoder = task(manifest.task).decoder(read_labels(folders["postprocess"], manifest.width))
-        self.engine_s = 0.0
-
-    def __call__(self, texts: list[str]) -> None:
-        rows = self._tokenizer.encode(texts)
-        requests = [EncoderRequest(np.array([row.ids]), np.array([[len(row.ids)]], np.int32)) for row in rows]
-        outputs: dict[int, npt.NDArray[Any]] = {}
-        self.engine_s += self._encoder.run(requests, outputs.__setitem__, False).engine_s
-        self._decoder([{"logits": outputs[index]} for index in range(len(rows))])
-
-
-def _run(pipeline: _Pipeline, texts: list[str], window: int, seconds: float) -> Ceiling:
-    pipeline(texts[:window])
+def _run(pipeline: LocalPipeline, texts: list[str], window: int, seconds: float) -> Ceiling:
+    pipeline.warm_up()
+    requests = [{TEXT.name: text_tensor([text])} for text in texts]
+    pipeline(requests[:window])
     pipeline.engine_s, count = 0.0, 0
     cpu, start = time.process_time(), time.perf_counter()
     while (spent := time.perf_counter() - start) < seconds:
         first = count % (len(texts) - window + 1)
-        pipeline(texts[first : first + window])
+        pipeline(requests[first : first + window])
         count += window
     return Ceiling(count / spent, 1e3 * (time.process_time() - cpu) / count, 1e3 * pipeline.engine_s / count)
 
@@ -84,7 +58,10 @@ def main() -> None:
     parser.add_argument("seconds", type=float)
     options = parser.parse_args()
     texts = [line for line in options.corpus.read_text(encoding="utf-8").split("\n") if line]
-    pipeline = _Pipeline(options.repository, options.pipeline, options.release)
+    folders = {
+        step.value: options.repository / step.model_name(options.pipeline) / str(options.release) for step in Step
+    }
+    pipeline = LocalPipeline(folders, read_manifest(folders["encoder"]))
     found = _run(pipeline, texts, options.window, options.seconds)
     sys.stdout.write(json.dumps(found.__dict__))
 

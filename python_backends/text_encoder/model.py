@@ -12,6 +12,7 @@ from text_runtime.manifest import read_manifest
 from text_runtime.metrics import Counters
 from text_runtime.parameters import integers
 from text_runtime.sizing import engine_spec
+from text_runtime.tasks import task
 from text_runtime.tensors import INPUT_IDS, LENGTHS, TOKEN_TYPE_IDS
 
 _BATCHING = ("token_budget", "bucket_step", "max_rows", "overhead_tokens")
@@ -35,6 +36,7 @@ class TritonPythonModel:
         spec = engine_spec(folder, manifest.encoder, integers(config, ("threads", "workers")))
         settings = BatchingSettings(**integers(config, _BATCHING))
         self._output = manifest.encoder.output
+        self._is_per_token = task(manifest.task).is_per_token
         self._encoder = TextEncoder(load_engine(spec), manifest, settings, spec.workers)
         self._encoder.warm_up()
         labels = {"pipeline": manifest.pipeline, "model": args["model_name"], "release": str(manifest.release)}
@@ -58,7 +60,7 @@ class TritonPythonModel:
             responses[places[index]] = pb_utils.InferenceResponse([pb_utils.Tensor(self._output, output)])
 
         if good:
-            self._count(self._encoder.run(good, keep, False))
+            self._count(self._encoder.run(good, keep, self._is_per_token))
         return responses
 
     def finalize(self) -> None:

@@ -7,11 +7,12 @@ import orjson
 import triton_python_backend_utils as pb_utils
 
 from text_runtime.labels import read_labels
-from text_runtime.manifest import read_manifest
+from text_runtime.manifest import Manifest, read_manifest
 from text_runtime.metrics import Counters
 from text_runtime.tasks import Tensors, task
 
 _METRICS = {"trireme_label_total": "Answers by label"}
+_TOKENIZER_OUTPUTS = ("input_ids", "token_type_ids", "lengths", "spans")
 
 
 class TritonPythonModel:
@@ -21,14 +22,20 @@ class TritonPythonModel:
         """Load the release's labels; a broken release refuses to load here."""
         folder = Path(pb_utils.get_model_dir())
         manifest = read_manifest(folder)
-        self._decoder = task(manifest.task).decoder(read_labels(folder, manifest.width))
+        chosen = task(manifest.task)
+        labels = read_labels(folder, manifest.width if chosen.has_labels else 0)
         self._inputs = [tensor["name"] for tensor in orjson.loads(args["model_config"])["input"]]
-        labels = {"pipeline": manifest.pipeline, "release": str(manifest.release)}
-        self._counters = Counters(pb_utils, _METRICS, labels)
+        self._decoder = chosen.decoder(labels, _Steps(manifest, self._inputs))
+        series = {"pipeline": manifest.pipeline, "release": str(manifest.release)}
+        self._counters = Counters(pb_utils, _METRICS, series)
 
     def execute(self, requests: list[Any]) -> list[Any]:
         """Decode all requests in one call."""
-        decoded = self._decoder([self._tensors(request) for request in requests])
+        try:
+            decoded = self._decoder([self._tensors(request) for request in requests])
+        except pb_utils.TritonModelException as error:
+            refusal = pb_utils.TritonError(f"a deeper level of the schema failed: {error}")
+            return [pb_utils.InferenceResponse(error=refusal) for _ in requests]
         self._count(decoded)
         return [
             pb_utils.InferenceResponse([pb_utils.Tensor(name, array) for name, array in tensors.items()])
@@ -48,3 +55,32 @@ class TritonPythonModel:
             if "label" in tensors:
                 for label in tensors["label"].ravel():
                     self._counters.add("trireme_label_total", 1, label.decode())
+
+
+class _Steps:
+    """The tokenizer and the encoder of the same release, called from inside Triton. See `text_runtime.tasks.Encode`."""
+
+    def __init__(self, manifest: Manifest, wanted: list[str]) -> None:
+        self._manifest = manifest
+        self._wanted = wanted
+
+    def __call__(self, inputs: Tensors) -> Tensors:
+        tokenized = self._call("tokenizer", inputs)
+        encoded = self._call("encoder", {name: tokenized[name] for name in self._encoder_inputs(tokenized)})
+        return {**inputs, **tokenized, **encoded}
+
+    def _encoder_inputs(self, tokenized: Tensors) -> list[str]:
+        return [name for name in ("input_ids", "token_type_ids", "lengths") if name in tokenized]
+
+    def _call(self, step: str, tensors: Tensors) -> dict[str, Any]:
+        wanted = _TOKENIZER_OUTPUTS if step == "tokenizer" else (self._manifest.encoder.output,)
+        request = pb_utils.InferenceRequest(
+            model_name=f"{self._manifest.pipeline}_{step}",
+            model_version=self._manifest.release,
+            requested_output_names=list(wanted),
+            inputs=[pb_utils.Tensor(name, array) for name, array in tensors.items()],
+        )
+        response = request.exec()
+        if response.has_error():
+            raise pb_utils.TritonModelException(response.error().message())
+        return {name: pb_utils.get_output_tensor_by_name(response, name).as_numpy() for name in wanted}

@@ -18,12 +18,19 @@ def activate(logits: Floats, activation: str) -> Floats:
     return scores
 
 
-def merge_windows(scores: Floats) -> Floats:
-    """Mean of the windows' scores: [rows, windows, columns] -> [rows, columns].
+def merge_windows(values: Floats, new_tokens: npt.NDArray[Any]) -> Floats:
+    """Mean over a row's windows, each weighted by its new tokens: [rows, windows, columns] -> [rows, columns].
 
-    A row with fewer windows than its neighbours has NaN in the windows that it lacks; they do not count.
+    A row with fewer windows than its neighbours has NaN in the windows that it lacks; they do not count. The first
+    window counts as one token at least, so that an empty text has an answer.
+
+    Args:
+        values: FP32 [rows, windows, columns].
+        new_tokens: INT32 [rows, windows], tokens that no earlier window of the row has shown.
     """
-    if scores.shape[1] == 1:
-        return scores[:, 0]
-    merged: Floats = np.nanmean(scores, axis=1)
+    if values.shape[1] == 1:
+        return values[:, 0]
+    weights = np.maximum(new_tokens, [1] + [0] * (values.shape[1] - 1))[:, :, None].astype(values.dtype)
+    total = np.where(weights > 0, np.nan_to_num(values) * weights, 0).sum(axis=1)
+    merged: Floats = total / weights.sum(axis=1)
     return merged

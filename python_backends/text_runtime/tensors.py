@@ -54,3 +54,9 @@ INPUT_IDS = TensorSpec("input_ids", DataType.INT64, (-1,))
 TOKEN_TYPE_IDS = TensorSpec("token_type_ids", DataType.INT64, (-1,))
 LENGTHS = TensorSpec("lengths", DataType.INT32, (-1,))
 TRUNCATED_CHARS = TensorSpec("truncated_chars", DataType.INT32, (1,))
+SCHEMA = TensorSpec("schema", DataType.STRING, (1,))
+NEW_TOKENS = TensorSpec("new_tokens", DataType.INT32, (-1,))
+"""How many of each window's tokens no earlier window of its row has shown: the window's weight in a mean."""
+SPANS = TensorSpec("spans", DataType.INT32, (-1, 3))
+"""For each token: first character, character after the last, and group (its word, or its prompt); -1, -1, -1 for
+special tokens, padding, and the copy of a token that another window owns."""

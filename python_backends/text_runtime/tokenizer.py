@@ -2,15 +2,25 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from tokenizers import Encoding, Tokenizer
 
 from text_runtime.manifest import TokenizerFacts
+from text_runtime.windows import (
+    MAX_WINDOWS,
+    TokenizedRow,
+    join,
+    overlap_of,
+    pad_rows,
+    read_chars,
+    spans_of,
+    whole_row,
+)
+
+__all__ = ["FILE_NAME", "TextTokenizer", "TokenizedRow", "pad_rows"]
 
 # A pool of threads for a batch of a few texts costs more than it saves, and its cores are the encoder's.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -21,62 +31,90 @@ FILE_NAME = "tokenizer.json"
 # neighbours. Sixteen characters a token is far above any language; the margin is twice WordPiece's longest word.
 _PREFIX_CHARS_PER_TOKEN = 16
 _PREFIX_MARGIN_CHARS = 200
-
-
-@dataclass(frozen=True)
-class TokenizedRow:
-    """One text (or pair) as the encoder takes it."""
-
-    ids: list[int]
-    type_ids: list[int]
-    truncated_chars: int
+# All windows together read a text to its end or to this many characters a token, which few languages pass.
+_WINDOW_CHARS_PER_TOKEN = 5
 
 
 class TextTokenizer:
-    """A release's tokenizer: `tokenizer.json` with truncation to the release's `max_length`."""
+    """A release's tokenizer: `tokenizer.json`, rows cut at the release's `max_length` or continued in windows.
 
-    def __init__(self, folder: Path, facts: TokenizerFacts) -> None:
+    Args:
+        folder: the tokenizer step's release.
+        facts: from the release's manifest.
+        has_spans: whether rows carry their tokens' characters and words.
+    """
+
+    def __init__(self, folder: Path, facts: TokenizerFacts, has_spans: bool = False) -> None:
+        self._is_windowed = facts.long_text == "window"
+        self._overlap = overlap_of(facts.max_length) if self._is_windowed else 0
+        self._has_spans = has_spans
         self._tokenizer = Tokenizer.from_file(str(folder / FILE_NAME))
         self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(facts.max_length)
-        self._prefix_chars = _PREFIX_CHARS_PER_TOKEN * facts.max_length
+        self._tokenizer.enable_truncation(facts.max_length, stride=self._overlap)
+        self._untruncated = Tokenizer.from_file(str(folder / FILE_NAME))
+        self._untruncated.no_padding()
+        self._untruncated.no_truncation()
+        self._special_tokens = self._untruncated.num_special_tokens_to_add(is_pair=False)
+        self._pair_room = facts.max_length - self._untruncated.num_special_tokens_to_add(is_pair=True)
+        self._prefix_chars = facts.max_length * (
+            _WINDOW_CHARS_PER_TOKEN * MAX_WINDOWS if self._is_windowed else _PREFIX_CHARS_PER_TOKEN
+        )
 
     def encode(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> list[TokenizedRow]:
         """Tokenize every text, with its pair where there are pairs. Rows come back in the order given."""
-        wholes = [(text,) for text in texts] if pairs is None else list(zip(texts, pairs, strict=True))
-        prefixes = [tuple(text[: self._prefix_chars] for text in whole) for whole in wholes]
-        # The fast call gives no offsets; only the rows that were cut need them, and those are encoded again.
-        encodings = self._tokenizer.encode_batch_fast([row[0] if len(row) == 1 else row for row in prefixes])
-        return [self._row(*row) for row in zip(encodings, prefixes, wholes, strict=True)]
+        prefixes = [text[: self._prefix_chars] for text in texts]
+        if pairs is not None:
+            seconds = [pair[: self._prefix_chars] for pair in pairs]
+            return self._pairs(list(zip(prefixes, seconds, strict=True)), list(zip(texts, pairs, strict=True)))
+        if not (self._is_windowed or self._has_spans):
+            return self._without_offsets(prefixes, texts)
+        encodings = self._tokenizer.encode_batch(prefixes)
+        make = self._windows if self._is_windowed else self._row
+        return [make(encoding, text) for encoding, text in zip(encodings, texts, strict=True)]
 
-    def _row(self, encoding: Encoding, prefix: tuple[str, ...], whole: tuple[str, ...]) -> TokenizedRow:
-        if prefix == whole and not encoding.overflowing:
-            return TokenizedRow(encoding.ids, encoding.type_ids, 0)
-        encoding = self._tokenizer.encode(*prefix)
-        if prefix != whole and not self._is_prefix_enough(encoding, whole):
-            encoding = self._tokenizer.encode(*whole)
-        cut = _truncated_chars(encoding, whole) if encoding.overflowing else 0
-        return TokenizedRow(encoding.ids, encoding.type_ids, cut)
+    def _without_offsets(self, prefixes: Sequence[str], texts: Sequence[str]) -> list[TokenizedRow]:
+        """The fast call gives no offsets; only the rows that were cut need them, and those are encoded again."""
+        rows = []
+        for encoding, prefix, text in zip(self._tokenizer.encode_batch_fast(prefixes), prefixes, texts, strict=True):
+            if encoding.overflowing or len(prefix) < len(text):
+                rows.append(self._row(self._tokenizer.encode(prefix), text))
+            else:
+                rows.append(whole_row(encoding, self._special_tokens))
+        return rows
 
-    def _is_prefix_enough(self, encoding: Encoding, whole: tuple[str, ...]) -> bool:
-        """Whether the rest of the text cannot change the tokens kept: the last of them ends well before the cut."""
-        ends = [_read_chars(encoding, sequence) for sequence in range(len(whole))]
-        limit = self._prefix_chars - _PREFIX_MARGIN_CHARS
-        return all(len(text) <= self._prefix_chars or end < limit for text, end in zip(whole, ends, strict=True))
+    def _row(self, encoding: Encoding, text: str) -> TokenizedRow:
+        if len(text) > self._prefix_chars and read_chars(encoding, 0) >= self._prefix_chars - _PREFIX_MARGIN_CHARS:
+            encoding = self._tokenizer.encode(text)  # the rest of the text may change the tokens kept
+        cut = len(text) - read_chars(encoding, 0) if encoding.overflowing else 0
+        return self._with_spans(join([encoding], 0, cut), [encoding])
+
+    def _windows(self, encoding: Encoding, text: str) -> TokenizedRow:
+        windows = [encoding, *encoding.overflowing]
+        is_cut = len(windows) > MAX_WINDOWS or len(text) > self._prefix_chars
+        windows = windows[:MAX_WINDOWS]
+        cut = len(text) - read_chars(windows[-1], 0) if is_cut else 0
+        return self._with_spans(join(windows, self._overlap, cut), windows)
+
+    def _pairs(self, prefixes: Sequence[tuple[str, str]], wholes: Sequence[tuple[str, str]]) -> list[TokenizedRow]:
+        """Rows of two texts. The library's own truncation of pairs halves an odd room the other way round."""
+        flat = [text for pair in prefixes for text in pair]
+        encodings = iter(self._untruncated.encode_batch(flat, add_special_tokens=False))
+        return [self._pair(next(encodings), next(encodings), whole) for whole in wholes]
+
+    def _pair(self, first: Encoding, second: Encoding, whole: tuple[str, str]) -> TokenizedRow:
+        kept = pair_lengths(len(first.ids), len(second.ids), self._pair_room)
+        first.truncate(kept[0])
+        second.truncate(kept[1])
+        encoding = self._untruncated.post_process(first, second)
+        halves = zip((first, second), whole, strict=True)
+        ends = [read_chars(part, 0) if part.overflowing else len(text) for part, text in halves]
+        return join([encoding], 0, sum(map(len, whole)) - sum(ends))
+
+    def _with_spans(self, row: TokenizedRow, windows: Sequence[Encoding]) -> TokenizedRow:
+        return replace(row, spans=np.concatenate(list(spans_of(windows, self._overlap, 0)))) if self._has_spans else row
 
 
-def _truncated_chars(encoding: Encoding, whole: tuple[str, ...]) -> int:
-    return sum(len(text) - _read_chars(encoding, sequence) for sequence, text in enumerate(whole))
-
-
-def _read_chars(encoding: Encoding, sequence: int) -> int:
-    owners = zip(encoding.offsets, encoding.sequence_ids, strict=True)
-    return max((end for (_, end), owner in owners if owner == sequence), default=0)
-
-
-def pad_rows(rows: Sequence[Sequence[int]], pad: int) -> npt.NDArray[Any]:
-    """Rows of unequal length as one INT64 [rows, longest], filled with `pad`."""
-    padded = np.full((len(rows), max(map(len, rows))), pad, dtype=np.int64)
-    for index, row in enumerate(rows):
-        padded[index, : len(row)] = row
-    return padded
+def pair_lengths(first: int, second: int, room: int) -> tuple[int, int]:
+    """How many tokens of each half of a pair stay: the longer one is cut, token by token, the second at a tie."""
+    kept_second = min(second, max(room - first, room // 2))
+    return min(first, room - kept_second), kept_second

@@ -1,4 +1,4 @@
-"""Clients at full speed over HTTP and gRPC, in processes of their own, that check every answer against both releases."""
+"""Clients at full speed over HTTP and gRPC, in their own processes, that check every answer against both releases."""
 
 import http.client
 import json

@@ -1,11 +1,25 @@
-"""The tasks that a pipeline may have. A new task is one module beside this file and one line in `_TASKS`."""
+"""The tasks that a pipeline may have. A new task is one module beside this file and one line in `_ALL`."""
 
-from text_runtime.tasks.base import Decoder, Labels, Task, Tensors
-from text_runtime.tasks.text_classification import TextClassification
+from text_runtime.tasks.base import Decoder, Encode, Labels, Task, Tensors
+from text_runtime.tasks.embedding import Embedding
+from text_runtime.tasks.information_extraction import InformationExtraction
+from text_runtime.tasks.multi_label_classification import MultiLabelClassification
+from text_runtime.tasks.reranking import Reranking
+from text_runtime.tasks.text_classification import TextClassification, TextPairClassification
+from text_runtime.tasks.token_classification import TokenClassification
 
-_TASKS: dict[str, Task] = {task.name: task for task in (TextClassification(),)}
+_ALL: tuple[Task, ...] = (
+    TextClassification(),
+    MultiLabelClassification(),
+    TextPairClassification(),
+    Reranking(),
+    TokenClassification(),
+    Embedding(),
+    InformationExtraction(),
+)
+_TASKS = {task.name: task for task in _ALL}
 
-__all__ = ["Decoder", "Labels", "Task", "Tensors", "task", "task_names"]
+__all__ = ["Decoder", "Encode", "Labels", "Task", "Tensors", "task", "task_names"]
 
 
 def task(name: str) -> Task:

@@ -6,15 +6,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from text_runtime.scores import activate, merge_windows
-from text_runtime.tasks.base import Decoder, Labels, Task, Tensors
-from text_runtime.tensors import DataType, TensorSpec
+from text_runtime.tasks.base import Decoder, Encode, Labels, Task, Tensors
+from text_runtime.tasks.columns import merged_scores, split_by_request
+from text_runtime.tensors import NEW_TOKENS, TEXT, TEXT_PAIR, DataType, TensorSpec
 
 
 class TextClassification(Task):
     """`label` STRING [1], `score` FP32 [1], `scores` FP32 [labels]."""
 
     name = "text-classification"
+    postprocess_inputs = (NEW_TOKENS,)
 
     def outputs(self, width: int) -> tuple[TensorSpec, ...]:
         """See the class."""
@@ -28,9 +29,16 @@ class TextClassification(Task):
         """`logits` FP32 [windows, labels]."""
         return TensorSpec("logits", DataType.FP32, (-1, width))
 
-    def decoder(self, labels: Labels) -> Decoder:
+    def decoder(self, labels: Labels, encode: Encode) -> Decoder:
         """Decode by the release's labels and activation."""
         return _Decoder(labels)
+
+
+class TextPairClassification(TextClassification):
+    """As text-classification, for `text` and `text_pair` together."""
+
+    name = "text-pair-classification"
+    inputs = (TEXT, TEXT_PAIR)
 
 
 class _Decoder:
@@ -39,7 +47,7 @@ class _Decoder:
         self._activation = labels.activation
 
     def __call__(self, requests: Sequence[Tensors]) -> list[Tensors]:
-        merged = [merge_windows(activate(request["logits"], self._activation)) for request in requests]
+        merged = merged_scores(requests, self._activation)
         scores = np.concatenate(merged)
         best = scores.argmax(axis=1)
         columns = {
@@ -47,6 +55,4 @@ class _Decoder:
             "score": scores[np.arange(len(best)), best][:, None],
             "scores": scores,
         }
-        bounds = np.cumsum([len(rows) for rows in merged])[:-1]
-        split = {name: np.split(column, bounds) for name, column in columns.items()}
-        return [{name: parts[index] for name, parts in split.items()} for index in range(len(requests))]
+        return split_by_request(columns, merged)

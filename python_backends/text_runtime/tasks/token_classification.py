@@ -1,0 +1,77 @@
+"""token-classification: the entities of each text, with their characters in the text as it was sent."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+import orjson
+
+from text_runtime.scores import activate
+from text_runtime.tags import Entity, TagScheme, Word
+from text_runtime.tasks.base import Decoder, Encode, Labels, Task, Tensors
+from text_runtime.tasks.columns import Array, strings
+from text_runtime.tensors import SPANS, TEXT, DataType, TensorSpec
+from text_runtime.texts import read_texts
+
+
+class TokenClassification(Task):
+    """`entities` STRING [1]: JSON list of `start`, `end`, `text`, `label`, `score`, in the order of the text."""
+
+    name = "token-classification"
+    postprocess_inputs = (SPANS, TEXT)
+    is_per_token = True
+
+    def outputs(self, width: int) -> tuple[TensorSpec, ...]:
+        """See the class."""
+        return (TensorSpec("entities", DataType.STRING, (1,)),)
+
+    def encoder_output(self, width: int) -> TensorSpec:
+        """`logits` FP32 [tokens, tags]."""
+        return TensorSpec("logits", DataType.FP32, (-1, width))
+
+    def decoder(self, labels: Labels, encode: Encode) -> Decoder:
+        """Decode by the release's tags and its way to make one tag of a word's pieces."""
+        return _Decoder(labels)
+
+
+class _Decoder:
+    def __init__(self, labels: Labels) -> None:
+        self._scheme = TagScheme(labels.names)
+        self._aggregation = labels.aggregation
+
+    def __call__(self, requests: Sequence[Tensors]) -> list[Tensors]:
+        return [{"entities": strings([self._entities(*row) for row in _rows(request)])} for request in requests]
+
+    def _entities(self, text: str, logits: Array, spans: Array) -> bytes:
+        own = spans[:, 0] >= 0
+        scores = activate(logits[own].astype(np.float64), "softmax")
+        words = list(_words(scores, spans[own], self._aggregation))
+        return orjson.dumps(list(_as_json(text, self._scheme.entities(words))))
+
+
+def _rows(request: Tensors) -> Iterator[tuple[str, Array, Array]]:
+    texts = read_texts(TEXT.name, request[TEXT.name])
+    yield from zip(texts, request["logits"], request[SPANS.name], strict=True)
+
+
+def _words(scores: Array, spans: Array, aggregation: str) -> Iterator[Word]:
+    """Pieces of one word become one word: its first piece's scores (`first`), or the mean of them all (`mean`)."""
+    if not len(spans):
+        return
+    is_new = np.ones(len(spans), dtype=bool)
+    if aggregation != "token":
+        is_new[1:] = spans[1:, 2] != spans[:-1, 2]
+    bounds = np.flatnonzero(is_new).tolist()
+    for start, end in zip(bounds, [*bounds[1:], len(spans)], strict=True):
+        row = scores[start:end].mean(axis=0) if aggregation == "mean" else scores[start]
+        tag = int(row.argmax())
+        yield Word(int(spans[start:end, 0].min()), int(spans[start:end, 1].max()), tag, float(row[tag]))
+
+
+def _as_json(text: str, entities: Iterable[Entity]) -> Iterator[dict[str, object]]:
+    """Blanks that a tokenizer counts to a token belong to no entity; one of nothing else is none."""
+    for entity in entities:
+        words = text[entity.start : entity.end]
+        start = entity.start + len(words) - len(words.lstrip())
+        if kept := words.strip():
+            end = start + len(kept)
+            yield {"start": start, "end": end, "text": kept, "label": entity.label, "score": entity.score}

@@ -7,20 +7,24 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
-from converters import engines, onnx_graph
+from converters import onnx_graph, precisions
 from converters.corpus import generated_texts, read_texts
+from converters.evaluation import Evaluation, evaluation_gates, read_evaluation, scores_of
 from converters.gates import Candidate, run_gates
 from converters.golden import record_golden
 from converters.label_file import read_label_file
+from converters.precisions import Calibration, Recipe
 from converters.publish import Draft, draft
 from converters.sources import SourceModel, open_source
 from text_runtime.golden import FILE_NAME as GOLDEN_NAME
 from text_runtime.labels import FILE_NAME as LABELS_NAME
 from text_runtime.labels import labels_json
-from text_runtime.manifest import EncoderFacts, Manifest, TokenizerFacts
+from text_runtime.local import LocalPipeline
+from text_runtime.manifest import EncoderFacts, GateRow, Manifest, TokenizerFacts
 from text_runtime.tasks import Labels, task, task_names
 from text_runtime.tensors import TEXT_PAIR
 from text_runtime.tokenizer import FILE_NAME as TOKENIZER_NAME
+from text_runtime.tokenizer import TextTokenizer
 from trireme import __version__
 from trireme.contract import Contract, Step
 from trireme.errors import CheckpointError, UnsupportedError
@@ -28,6 +32,7 @@ from trireme.locking import exclusive
 from trireme.repository import Repository
 
 _GENERATED_TEXTS = 500
+_EVALUATED = ("text-classification", "text-pair-classification")
 _LONG_TEXTS = ("truncate", "window")
 _log = logging.getLogger(__name__)
 Progress = Callable[[str], None]
@@ -49,6 +54,9 @@ class ExportSpec:
     long_text: str = "truncate"
     pooling: str = "mean"
     is_normalized: bool = True
+    calibration: Path | None = None
+    evaluation: Path | None = None
+    max_drop_points: float = 0.5
 
     def __post_init__(self) -> None:
         if self.task not in task_names():
@@ -69,12 +77,13 @@ def export(spec: ExportSpec, progress: Progress = _log.info) -> Manifest:
     progress("loading the checkpoint")
     source = open_source(spec.checkpoint, spec.task, spec.pooling)
     labels = _labels(spec, source)
+    evaluation = _evaluation(spec, labels)
     contract = Contract(spec.name, spec.task, source.width)
     existed = spec.repository.exists()
     spec.repository.mkdir(parents=True, exist_ok=True)
     try:
         with exclusive(spec.repository, spec.name), draft(Repository(spec.repository), contract) as current:
-            return _publish(spec, source, labels, current, contract, corpus, progress)
+            return _publish(spec, source, labels, current, contract, corpus, evaluation, progress)
     except BaseException:
         if not existed:
             spec.repository.rmdir()
@@ -88,6 +97,7 @@ def _publish(
     current: Draft,
     contract: Contract,
     corpus: list[str],
+    evaluation: Evaluation | None,
     progress: Progress,
 ) -> Manifest:
     with tempfile.TemporaryDirectory(prefix="trireme-onnx-") as scratch:
@@ -95,7 +105,7 @@ def _publish(
         progress("exporting the graph")
         source.write_onnx(onnx)
         onnx_graph.name_output(onnx, contract.encoder_output.name)
-        progress(f"building for {spec.engine}")
+        progress(f"building for {spec.engine} in {spec.precision}")
         manifest = _write_steps(spec, source, current, contract, onnx)
         (current.steps[Step.POSTPROCESS] / LABELS_NAME).write_bytes(labels_json(labels))
         candidate = Candidate(source, onnx, current.steps, manifest, corpus)
@@ -103,13 +113,16 @@ def _publish(
         for row in run_gates(candidate):
             progress(f"gate {row.gate}: {row.status} ({row.detail})")
             rows.append(row)
+        if evaluation:
+            progress(f"evaluating on {len(evaluation.labels)} labelled texts")
+            rows += _evaluate(candidate, evaluation)
         (current.ensemble / GOLDEN_NAME).write_bytes(record_golden(candidate).to_json())
     return current.publish(replace(manifest, gates=tuple(rows)))
 
 
 def _write_steps(spec: ExportSpec, source: SourceModel, current: Draft, contract: Contract, onnx: Path) -> Manifest:
     source.write_tokenizer(current.steps[Step.TOKENIZER] / TOKENIZER_NAME)
-    model = engines.build(spec.engine, onnx, current.steps[Step.ENCODER])
+    tokenizer = TokenizerFacts(_max_length(spec, source), source.pad_token_id, spec.long_text)
     return Manifest(
         pipeline=spec.name,
         release=current.release,
@@ -118,9 +131,45 @@ def _write_steps(spec: ExportSpec, source: SourceModel, current: Draft, contract
         created_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         trireme_version=__version__,
         source=source.facts,
-        tokenizer=TokenizerFacts(_max_length(spec, source), source.pad_token_id, spec.long_text),
-        encoder=EncoderFacts(spec.engine, spec.precision, model, source.graph_inputs, contract.encoder_output.name),
+        tokenizer=tokenizer,
+        encoder=_build_encoder(spec, source, current, tokenizer, onnx),
     )
+
+
+def _build_encoder(
+    spec: ExportSpec, source: SourceModel, current: Draft, tokenizer: TokenizerFacts, onnx: Path
+) -> EncoderFacts:
+    calibration = _calibration(spec.calibration, current, tokenizer) if spec.calibration else None
+    recipe = Recipe(spec.precision, onnx, current.steps[Step.ENCODER], source.graph_inputs, calibration)
+    model = precisions.build(spec.engine, recipe)
+    quantized = precisions.facts_of(spec.engine, recipe)
+    output = task(spec.task).encoder_output(source.width).name
+    return EncoderFacts(spec.engine, spec.precision, model, source.graph_inputs, output, quantized)
+
+
+def _calibration(path: Path, current: Draft, facts: TokenizerFacts) -> Calibration:
+    texts = read_texts(path)
+    rows = TextTokenizer(current.steps[Step.TOKENIZER], facts).encode(texts)
+    return Calibration([row.ids[: facts.max_length] for row in rows], precisions.sha256_of_texts(texts))
+
+
+def _evaluate(candidate: Candidate, evaluation: Evaluation) -> list[GateRow]:
+    """Compare with the fp32 graph, which the gates before have found equal to the source."""
+    folders = {step.value: folder for step, folder in candidate.folders.items()}
+    reference = replace(candidate.manifest.encoder, engine="onnxruntime", precision="fp32", model=candidate.onnx.name)
+    truth = LocalPipeline(
+        folders | {Step.ENCODER.value: candidate.onnx.parent}, replace(candidate.manifest, encoder=reference)
+    )
+    found = scores_of(LocalPipeline(folders, candidate.manifest), evaluation)
+    return evaluation_gates(candidate.manifest.encoder.precision, found, scores_of(truth, evaluation), evaluation)
+
+
+def _evaluation(spec: ExportSpec, labels: Labels) -> Evaluation | None:
+    if spec.evaluation is None:
+        return None
+    if spec.task not in _EVALUATED:
+        raise UnsupportedError("--evaluate for the task", spec.task, list(_EVALUATED))
+    return read_evaluation(spec.evaluation, labels.names, spec.max_drop_points)
 
 
 def _labels(spec: ExportSpec, source: SourceModel) -> Labels:

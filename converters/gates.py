@@ -21,7 +21,7 @@ from text_runtime.tokenizer import TextTokenizer, TokenizedRow, pad_rows
 from trireme.contract import Step
 from trireme.errors import GateError
 
-TOLERANCES = {"fp32": 1e-4, "bf16": 0.2}
+TOLERANCES = {"fp32": 1e-4, "bf16": 0.2, "int8": 1.0}
 """Largest allowed absolute difference of a logit from the source's, by precision."""
 
 _OUTPUT_TEXTS = 96

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from trireme import __version__
+from trireme.answers import comparison_table
 from trireme.commands import promotion as promotion_commands
 from trireme.errors import TriremeError
 from trireme.repository import Repository
@@ -81,7 +82,7 @@ def export(
     name: Annotated[str, typer.Option(help="The pipeline's name, as clients will call it.")],
     repository: RepositoryOption = _REPOSITORY,
     engine: Annotated[str, typer.Option(help="What runs the encoder: `onnxruntime` or `openvino`.")] = "onnxruntime",
-    precision: Annotated[str, typer.Option(help="`fp32`.")] = "fp32",
+    precision: Annotated[str, typer.Option(help="`fp32`, `bf16` (openvino) or `int8`.")] = "fp32",
     max_length: Annotated[
         int | None, typer.Option(help="Longest text in tokens; by default the model's limit.")
     ] = None,
@@ -94,6 +95,13 @@ def export(
     long_text: Annotated[str, typer.Option(help="Longer texts: `truncate`, or read in `window`s.")] = "truncate",
     pooling: Annotated[str, typer.Option(help="Of embeddings: `mean`, `cls` or `pooler`.")] = "mean",
     normalize: Annotated[bool, typer.Option(help="Whether embeddings have length 1.")] = True,
+    calibration: Annotated[
+        Path | None, typer.Option(help="Real texts, one a line, for static int8 to read ranges off.")
+    ] = None,
+    evaluate: Annotated[
+        Path | None, typer.Option(help="Labelled texts (.tsv: text, label): adds the gates agreement and metric.")
+    ] = None,
+    max_drop: Annotated[float, typer.Option(help="Points of accuracy that may be lost.")] = 0.5,
 ) -> None:
     """Export a checkpoint as the next release of a pipeline.
 
@@ -118,6 +126,9 @@ def export(
         long_text,
         pooling,
         normalize,
+        calibration,
+        evaluate,
+        max_drop,
     )
     with _progress("exporting") as progress:
         manifest = run(spec, progress)
@@ -125,6 +136,33 @@ def export(
         f"{name} release {manifest.release}: {engine} {precision}, {len(manifest.gates)} gates passed",
         soft_wrap=True,
     )
+
+
+@app.command()
+def compare(
+    checkpoint: Annotated[Path, typer.Argument(help="Folder that `save_pretrained` wrote.")],
+    evaluate: Annotated[Path, typer.Option(help="Labelled texts (.tsv: text, label).")],
+    task: Annotated[str, typer.Option(help="What the pipeline does.")] = "text-classification",
+    calibration: Annotated[Path | None, typer.Option(help="Real texts, one a line, for static int8.")] = None,
+    max_length: Annotated[int | None, typer.Option(help="Longest text in tokens.")] = None,
+    max_drop: Annotated[float, typer.Option(help="Points of accuracy that may be lost.")] = 0.5,
+    report: Annotated[Path, typer.Option(help="Folder for the JSON and HTML report.")] = Path("reports"),
+) -> None:
+    """Try every precision of every engine on this machine, and recommend one.
+
+    Each candidate is exported into a folder of its own by a process of its own, passes the gates or is refused, and is
+    timed; a candidate that fails never stops the rest. Nothing is published.
+    """
+    from converters.compare import CompareSpec, recommend, write_report
+    from converters.compare import compare as run
+
+    spec = CompareSpec(checkpoint, task, evaluate, calibration, max_length, max_drop)
+    with _progress("comparing") as progress:
+        rows = run(spec, progress)
+    _stdout.print(comparison_table(rows))
+    write_report(rows, report)
+    best = recommend(rows)
+    _stdout.print(f"recommended: {best.engine} {best.precision}", spec.command_for(best), sep="\n", soft_wrap=True)
 
 
 @app.command()

@@ -41,6 +41,15 @@ class TokenizerFacts:
 
 
 @dataclass(frozen=True)
+class CalibrationFacts:
+    """How an encoder was quantized: the method, and how many texts of which hash its ranges were read off."""
+
+    method: str
+    texts: int
+    sha256: str
+
+
+@dataclass(frozen=True)
 class EncoderFacts:
     """What runs the encoder: engine, precision, its file, and the graph's own inputs and output."""
 
@@ -49,6 +58,7 @@ class EncoderFacts:
     model: str
     inputs: tuple[str, ...]
     output: str
+    calibration: CalibrationFacts | None = None
 
 
 @dataclass(frozen=True)
@@ -105,7 +115,9 @@ def parse_manifest(content: bytes, origin: str) -> Manifest:
         fields["source"] = SourceFacts(**fields["source"])
         fields["tokenizer"] = TokenizerFacts(**fields["tokenizer"])
         encoder = fields["encoder"]
-        fields["encoder"] = EncoderFacts(**(encoder | {"inputs": tuple(encoder["inputs"])}))
+        calibration = CalibrationFacts(**encoder["calibration"]) if encoder.get("calibration") else None
+        encoder |= {"inputs": tuple(encoder["inputs"]), "calibration": calibration}
+        fields["encoder"] = EncoderFacts(**encoder)
         fields["gates"] = tuple(GateRow(**row) for row in fields["gates"])
         return Manifest(**fields)
     except (KeyError, TypeError, ValueError) as error:

@@ -5,7 +5,7 @@ It listens on loopback only: the wheel's Triton lacks the security fixes of late
 patched image instead (see `docker-compose.yml`).
 """
 
-from serving.server import Server, start
+from serving.server import Server, serve, start
 from serving.spec import ServerSpec
 
-__all__ = ["Server", "ServerSpec", "start"]
+__all__ = ["Server", "ServerSpec", "serve", "start"]

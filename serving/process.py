@@ -107,6 +107,7 @@ def _arguments(launch: Launch) -> list[str]:
         # A broken pipeline is named with its reason by the readiness check, while Triton still answers.
         "--exit-on-error=false",
         "--disable-auto-complete-config",
+        "--metrics-config=summary_latencies=true",
         f"--exit-timeout-secs={_EXIT_TIMEOUT_S}",
         *(f"--{name}-address={spec.host}" for name in ("http", "grpc", "metrics")),
         f"--http-port={ports.http}",

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from serving.control import Control
@@ -40,6 +41,22 @@ def start(spec: ServerSpec) -> "Server":
         server.stop()
         raise
     return server
+
+
+def serve(spec: ServerSpec, announce: Callable[["Server"], None]) -> None:
+    """Serve until SIGINT or SIGTERM, which may also come while Triton starts; `announce` tells when it is up.
+
+    Raises:
+        PortError: a port is taken.
+        ServerError: Triton does not start, or a pipeline does not load. Nothing is left running.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with start(spec) as server:
+            announce(server)
+            server.wait()
+    except KeyboardInterrupt:
+        _log.info("stopped before it was ready")
 
 
 class Server:
@@ -77,6 +94,11 @@ class Server:
     def metrics_url(self) -> str:
         """Where Prometheus reads the metrics."""
         return f"http://{self._launch.spec.host}:{self._launch.ports.metrics}/metrics"
+
+    @property
+    def addresses(self) -> str:
+        """All of them on one line."""
+        return f"HTTP {self.http_url}, gRPC {self.grpc_url}, metrics {self.metrics_url}"
 
     @property
     def control_headers(self) -> dict[str, str]:

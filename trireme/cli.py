@@ -196,7 +196,8 @@ def serve(
 
     Waits until every pipeline answers a real inference, prints the addresses, and serves until Ctrl-C.
     """
-    from serving import ServerSpec, start
+    from serving import ServerSpec
+    from serving import serve as run
 
     spec = ServerSpec(
         repository,
@@ -205,12 +206,7 @@ def serve(
         metrics_port=metrics_port,
         pipelines=tuple(pipelines or ()),
     )
-    with start(spec) as server:
-        _stdout.print(
-            f"ready: HTTP {server.http_url}, gRPC {server.grpc_url}, metrics {server.metrics_url}",
-            soft_wrap=True,
-        )
-        server.wait()
+    run(spec, lambda server: _stdout.print(f"ready: {server.addresses}", soft_wrap=True))
 
 
 @app.command()

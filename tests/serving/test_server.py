@@ -14,8 +14,9 @@ import pytest
 
 from serving import Server, ServerSpec, start
 from serving.process import stubs_of
+from text_runtime.manifest import sha256_of
 from trireme.client import Address, infer
-from trireme.errors import PortError, RepositoryError, ServerError
+from trireme.errors import IntegrityError, PortError, RepositoryError, ServerError
 
 
 def orphaned_regions() -> set[str]:
@@ -83,6 +84,20 @@ def test_the_command_ends_cleanly_on_a_signal(repository: Path, ending: signal.S
     assert not any(child.is_running() for child in family)
 
 
+def test_a_signal_while_starting_leaves_nothing(repository: Path) -> None:
+    command = [sys.executable, "-m", "trireme", "serve", "-r", str(repository)]
+    ports = ["--http-port", "0", "--grpc-port", "0", "--metrics-port", "0"]
+    with subprocess.Popen([*command, *ports]) as process:
+        family: list[psutil.Process] = []
+        while not family:
+            family = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+    _, alive = psutil.wait_procs(family, timeout=5)
+    assert not alive
+    assert not orphaned_regions()
+
+
 def test_triton_and_its_steps_die_with_a_killed_command(repository: Path) -> None:
     command = [sys.executable, "-m", "trireme", "serve", "-r", str(repository)]
     ports = ["--http-port", "0", "--grpc-port", "0", "--metrics-port", "0"]
@@ -116,9 +131,21 @@ def test_a_pin_to_a_release_that_is_not_there_is_refused(repository: Path, tmp_p
         ServerSpec(copy)
 
 
+def test_a_changed_file_is_found_before_triton_starts(repository: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(repository, tmp_path / "copy")
+    with (copy / "sentiment_encoder" / "1" / "model.onnx").open("ab") as model:
+        model.write(b"!")
+    with pytest.raises(IntegrityError, match="model.onnx"):
+        start(ServerSpec(copy, 0, 0, 0))
+
+
 def test_a_step_that_does_not_load_is_named_with_the_reason(repository: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(repository, tmp_path / "copy")
-    (copy / "sentiment_postprocess" / "1" / "labels.json").write_text('{"labels": ["one"], "activation": "softmax"}')
+    labels = copy / "sentiment_postprocess" / "1" / "labels.json"
+    honest = sha256_of(labels)
+    labels.write_text('{"labels": ["one"], "activation": "softmax"}')
+    for manifest in copy.glob("*/1/manifest.json"):  # a release that was made like this
+        manifest.write_text(manifest.read_text().replace(honest, sha256_of(labels)))
     with pytest.raises(ServerError, match=r"'sentiment_postprocess' version 1 does not load: .*1 labels .* 2 columns"):
         start(ServerSpec(copy, 0, 0, 0))
     assert not orphaned_regions()

@@ -20,6 +20,9 @@ serve: $(STAMP) ## Serve model_repository/ until Ctrl-C
 test: $(STAMP) ## Run the tests, on the real Triton
 	$(RUN)/pytest -n 2 --dist loadgroup -m "not drill" -q
 
+drill: $(STAMP) ## Every move of a release under 32 clients at full speed, on one Triton and on two; prints a table
+	$(RUN)/python -m tests.promotion.drill
+
 bench: $(STAMP) ## Measure the demo and a large model against their ceilings and peers; writes reports/
 	$(RUN)/python -m examples.sentiment.benchmark
 

@@ -86,6 +86,14 @@ def stubs_of(pid: int) -> list[psutil.Process]:
         return []
 
 
+def model_of(stub: psutil.Process) -> str:
+    """The model that a stub serves; empty for one that is dying, whose command line is already gone."""
+    try:
+        return Path(stub.cmdline()[1]).parts[-3]
+    except (IndexError, psutil.Error):
+        return ""
+
+
 def is_stub(process: psutil.Process) -> bool:
     """Whether a process is a living stub; a dead one that Triton has not reaped is not."""
     try:

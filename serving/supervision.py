@@ -5,10 +5,9 @@ import threading
 from collections.abc import Callable
 
 import psutil
-from tritonclient.utils import InferenceServerException
 
 from serving.control import Control
-from serving.process import stubs_of
+from serving.process import model_of, stubs_of
 
 _POLL_S = 0.2
 _log = logging.getLogger(__name__)
@@ -42,7 +41,7 @@ class Supervisor:
         while not self._ended.wait(_POLL_S):
             try:
                 self._look()
-            except (InferenceServerException, psutil.Error) as error:
+            except Exception as error:  # whatever it is, nobody else would watch
                 _log.warning("supervision: %s; looking again", error)
 
     def _look(self) -> None:
@@ -74,4 +73,5 @@ class Supervisor:
 
     def _stubs(self) -> dict[int, str]:
         """Stubs by pid with the model each serves: `.../sentiment_encoder/1/model.py` is the first argument."""
-        return {stub.pid: stub.cmdline()[1].split("/")[-3] for stub in stubs_of(self._pid())}
+        models = {stub.pid: model_of(stub) for stub in stubs_of(self._pid())}
+        return {pid: model for pid, model in models.items() if model}

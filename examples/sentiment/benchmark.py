@@ -36,7 +36,7 @@ def main(
     seconds: float = 5.0,
     models: str = "demo,large",
     concurrencies: str = "1,8,64",
-    releases: str = "onnxruntime:fp32,openvino:fp32,openvino:bf16",
+    releases: str = "onnxruntime:fp32,onnxruntime:int8,openvino:bf16",
 ) -> None:
     """Measure every model's releases (engine:precision), its ceiling and its peers."""
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(message)s")

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 from rich.table import Table
 
-from loadtest.bench.run import CEILING, BenchSpec, Measurement, median_of, spread_of
+from loadtest.bench.run import BenchSpec, Measurement, ceiling_of, has_ceiling, median_of, spread_of
 
 _LATENCIES = ("p50_ms", "p95_ms", "p99_ms")
 
@@ -45,7 +45,7 @@ def write_html(spec: BenchSpec, measurements: Sequence[Measurement], path: Path)
     for target in _targets(measurements):
         concurrencies = sorted({m.concurrency for m in measurements if m.target == target})
         for column, name in ((1, "texts_per_s"), (2, "p99_ms")):
-            if target == CEILING and column == 2:
+            if target.startswith("ceiling") and column == 2:
                 continue
             values = [median_of(measurements, target, concurrency, name) for concurrency in concurrencies]
             labels = [str(concurrency) for concurrency in concurrencies]
@@ -64,13 +64,17 @@ def _targets(measurements: Sequence[Measurement]) -> list[str]:
 def _table(measurements: Sequence[Measurement], concurrency: int) -> Table:
     columns = ("texts/s", "±", "p50", "p95", "p99", "CPU ms/text", "generator CPU", "MiB", "padding", "of ceiling")
     table = Table("target", *columns, title=f"{concurrency} in flight, medians, latencies in ms")
-    top = median_of(measurements, CEILING, concurrency, "texts_per_s")
     for target in _targets(measurements):
 
         def figure(name: str, target: str = target) -> float:
             return median_of(measurements, target, concurrency, name)
 
-        latencies = [f"{figure(name):.2f}" if target != CEILING else "" for name in _LATENCIES]
+        latencies = [f"{figure(name):.2f}" if figure(name) else "" for name in _LATENCIES]
+        share = ""
+        if has_ceiling(measurements, target):
+            share = (
+                f"{figure('texts_per_s') / median_of(measurements, ceiling_of(target), concurrency, 'texts_per_s'):.2f}"
+            )
         table.add_row(
             target,
             f"{figure('texts_per_s'):.0f}",
@@ -80,7 +84,7 @@ def _table(measurements: Sequence[Measurement], concurrency: int) -> Table:
             f"{figure('generator_cpu_share'):.0%}",
             f"{figure('memory_mib'):.0f}",
             f"{figure('padding_share'):.1%}",
-            f"{figure('texts_per_s') / top:.2f}",
+            share,
         )
     return table
 

@@ -21,7 +21,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class BenchSpec:
-    """What to measure and for how long; `release` and `repository` are what the ceiling loads."""
+    """What to measure and for how long; `release` of every pipeline in `repository` is what its ceiling loads."""
 
     repository: Path
     pipeline: str
@@ -59,7 +59,14 @@ class Measurement:
     steps: dict[str, StepFacts] = field(default_factory=dict)
 
 
-CEILING = "in-process ceiling"
+def ceiling_of(target: str) -> str:
+    """The name under which a target's in-process ceiling is measured."""
+    return f"ceiling of {target}"
+
+
+def has_ceiling(measurements: "Sequence[Measurement]", target: str) -> bool:
+    """Whether a target's ceiling was measured."""
+    return any(m.target == ceiling_of(target) for m in measurements)
 
 
 def run(spec: BenchSpec, targets: Sequence[Target], progress: Progress) -> list[Measurement]:
@@ -76,15 +83,16 @@ def _measurements(
     for number in range(1, spec.rounds + 1):
         for concurrency in spec.concurrencies:
             progress(f"round {number} of {spec.rounds}, concurrency {concurrency}")
-            yield _ceiling(spec, concurrency, number)
             for target in targets:
+                if target.pipeline:
+                    yield _ceiling(spec, target, concurrency, number)
                 yield _sample(spec, target, texts, concurrency, number)
 
 
-def _ceiling(spec: BenchSpec, concurrency: int, number: int) -> Measurement:
-    found = ceiling.measure(spec.repository, spec.pipeline, spec.release, spec.corpus, concurrency, spec.seconds)
+def _ceiling(spec: BenchSpec, target: Target, concurrency: int, number: int) -> Measurement:
+    found = ceiling.measure(spec.repository, target.pipeline, spec.release, spec.corpus, concurrency, spec.seconds)
     return Measurement(
-        CEILING,
+        ceiling_of(target.name),
         concurrency,
         number,
         found.texts_per_s,

@@ -50,7 +50,7 @@ def export(spec: ExportSpec, progress: Progress = _log.info) -> Manifest:
     corpus = generated_texts(_GENERATED_TEXTS) + (read_texts(spec.corpus) if spec.corpus else [])
     progress("loading the checkpoint")
     source = open_source(spec.checkpoint, spec.task)
-    contract = Contract(spec.name, spec.task, len(source.labels.names))
+    contract = Contract(spec.name, spec.task, source.width)
     existed = spec.repository.exists()
     spec.repository.mkdir(parents=True, exist_ok=True)
     try:

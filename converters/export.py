@@ -96,7 +96,12 @@ def _write_steps(spec: ExportSpec, source: SourceModel, current: Draft, contract
         created_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         trireme_version=__version__,
         source=source.facts,
-        tokenizer=TokenizerFacts(_max_length(spec, source), source.pad_token_id),
+        tokenizer=TokenizerFacts(
+            _max_length(spec, source),
+            source.pad_token_id,
+            truncation_side=source.truncation_side,
+            odd_token=source.odd_token,
+        ),
         encoder=EncoderFacts(spec.engine, spec.precision, model, source.graph_inputs, contract.encoder_output.name),
     )
 

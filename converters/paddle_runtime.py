@@ -1,6 +1,7 @@
 """The only place that imports Paddle, PaddleNLP and Paddle2ONNX: each import is slow, loud, and has a trap."""
 
 import contextlib
+import json
 import logging
 import os
 import sys
@@ -62,7 +63,7 @@ def _recorded(kind: Any) -> Iterator[list[str]]:
 
 
 def load_tokenizer(copy: Path, origin: Path) -> Any:
-    """Load the checkpoint's tokenizer.
+    """Load the checkpoint's tokenizer, of the class that its `tokenizer_config.json` names.
 
     Raises:
         CheckpointError: it has none, or it does not load.
@@ -70,10 +71,18 @@ def load_tokenizer(copy: Path, origin: Path) -> Any:
     transformers = _import_paddlenlp()
     try:
         with _quiet():
-            return transformers.AutoTokenizer.from_pretrained(str(copy))
+            # AutoTokenizer does not know every class that PaddleNLP itself names (RobertaChineseTokenizer).
+            named = _tokenizer_class(copy) or "AutoTokenizer"
+            return getattr(transformers, named, transformers.AutoTokenizer).from_pretrained(str(copy))
     except Exception as error:  # SentencePiece's errors are its own
         problem = f"its tokenizer does not load ({_gist(error)})"
         raise CheckpointError(origin, problem, "save the tokenizer into the same folder") from error
+
+
+def _tokenizer_class(copy: Path) -> str | None:
+    path = copy / "tokenizer_config.json"
+    settings = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return settings.get("init_class") or settings.get("tokenizer_class")
 
 
 def forward(model: Any, inputs: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:

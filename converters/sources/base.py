@@ -44,6 +44,9 @@ class SourceTokenizer(Protocol):
     pad_token_id: int
     longest: int
     """The longest row that the checkpoint's tokenizer allows, in tokens."""
+    truncation_side: str
+    odd_token: str
+    """See `TokenizerFacts`."""
 
     def encode(self, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int) -> list[TokenIds]:
         """Encode with special tokens, truncated to `max_length` tokens, the longer text of a pair first."""
@@ -65,6 +68,9 @@ class SourceModel(Protocol):
     pad_token_id: int
     longest: int
     """The longest row that the model takes, in tokens."""
+    truncation_side: str
+    odd_token: str
+    """See `TokenizerFacts`."""
 
     def tokenize(self, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int) -> list[TokenIds]:
         """Encode with the source's own tokenizer, special tokens added, truncated to `max_length` tokens."""

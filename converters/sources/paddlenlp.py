@@ -101,6 +101,7 @@ class PaddleNlpModel:
         self.width = self._probe()
         self.labels = labels_of(folder, found.config, self.width, architecture.head)
         self.longest = _longest(found, self._tokenizer, self.pad_token_id)
+        self.truncation_side, self.odd_token = self._tokenizer.truncation_side, self._tokenizer.odd_token
 
     def tokenize(self, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int) -> list[TokenIds]:
         """See `SourceModel`."""

@@ -17,20 +17,22 @@ _NO_LIMIT = 1 << 30
 class HuggingFaceTokenizer:
     """See `SourceTokenizer`. `pad_token_id` is what the model masks; the tokenizer must agree."""
 
+    odd_token = "longer"
+
     def __init__(self, folder: Path, origin: Path, pad_token_id: int) -> None:
         self._tokenizer = _load(folder / FILE_NAME, origin)
         settings = read_json(folder / "tokenizer_config.json") if (folder / "tokenizer_config.json").exists() else {}
         self.pad_token_id = pad_token_id
         _require_pad(self._tokenizer, settings, pad_token_id, origin)
         self.longest = min(int(settings.get("model_max_length") or _NO_LIMIT), _NO_LIMIT)
-        self._side = settings.get("truncation_side", "right")
+        self.truncation_side = str(settings.get("truncation_side", "right"))
         # What a file of another use asks for (a fixed length, for example) is not what is served.
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
 
     def encode(self, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int) -> list[TokenIds]:
         """See `SourceTokenizer`."""
-        self._tokenizer.enable_truncation(max_length, direction=self._side)
+        self._tokenizer.enable_truncation(max_length, direction=self.truncation_side)
         rows = self._tokenizer.encode_batch(list(texts) if pairs is None else list(zip(texts, pairs, strict=True)))
         self._tokenizer.no_truncation()
         return [TokenIds(row.ids, row.type_ids) for row in rows]

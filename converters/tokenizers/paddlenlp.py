@@ -12,10 +12,13 @@ from trireme.errors import GateError
 class PaddleNlpTokenizer:
     """See `SourceTokenizer`."""
 
+    odd_token = "first"
+
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
         self.pad_token_id = int(tokenizer.pad_token_id)
         self.longest = int(tokenizer.model_max_length)
+        self.truncation_side = str(tokenizer.truncation_side)
 
     def encode(self, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int) -> list[TokenIds]:
         """See `SourceTokenizer`."""

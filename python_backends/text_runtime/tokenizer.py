@@ -1,6 +1,7 @@
 """Texts to token ids, in one batched call for all the rows of an execution."""
 
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,8 +39,10 @@ class TextTokenizer:
     def __init__(self, folder: Path, facts: TokenizerFacts) -> None:
         self._tokenizer = Tokenizer.from_file(str(folder / FILE_NAME))
         self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(facts.max_length)
-        self._prefix_chars = _PREFIX_CHARS_PER_TOKEN * facts.max_length
+        self._tokenizer.enable_truncation(facts.max_length, direction=facts.truncation_side)
+        self._is_odd_token_first = facts.odd_token == "first"
+        is_end_kept = facts.truncation_side == "left"
+        self._prefix_chars = sys.maxsize if is_end_kept else _PREFIX_CHARS_PER_TOKEN * facts.max_length
 
     def encode(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> list[TokenizedRow]:
         """Tokenize every text, with its pair where there are pairs. Rows come back in the order given."""
@@ -55,7 +58,20 @@ class TextTokenizer:
         if any(len(text) > self._prefix_chars for text in whole) and not self._is_prefix_enough(encoding, whole):
             encoding = self._tokenizer.encode(*whole)
         cut = _truncated_chars(encoding, whole) if encoding.overflowing else 0
+        if self._is_odd_token_first and len(whole) == 2 and encoding.overflowing:
+            encoding = self._with_odd_token_first(encoding, whole)
         return TokenizedRow(encoding.ids, encoding.type_ids, cut)
+
+    def _with_odd_token_first(self, encoding: Encoding, whole: tuple[str, ...]) -> Encoding:
+        """Move the token that the library gave to the second text to the first, where both were cut."""
+        first_kept, second_kept = (encoding.sequence_ids.count(sequence) for sequence in (0, 1))
+        first, second = (self._tokenizer.encode(text, add_special_tokens=False) for text in whole)
+        if second_kept != first_kept + 1 or len(first.ids) == first_kept:
+            return encoding
+        direction = self._tokenizer.truncation["direction"]
+        first.truncate(first_kept + 1, direction=direction)
+        second.truncate(second_kept - 1, direction=direction)
+        return self._tokenizer.post_process(first, second)
 
     def _is_prefix_enough(self, encoding: Encoding, whole: tuple[str, ...]) -> bool:
         """Whether the rest of the text cannot change the tokens kept: the last of them ends well before the cut."""

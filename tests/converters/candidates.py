@@ -36,7 +36,12 @@ def candidate_of(source: SourceModel, folder: Path, task: str, corpus: list[str]
         created_at="",
         trireme_version="",
         source=SourceFacts("", "", "", {}),
-        tokenizer=TokenizerFacts(source.longest, source.pad_token_id),
+        tokenizer=TokenizerFacts(
+            source.longest,
+            source.pad_token_id,
+            truncation_side=source.truncation_side,
+            odd_token=source.odd_token,
+        ),
         encoder=EncoderFacts("onnxruntime", "fp32", model, source.graph_inputs, "out"),
     )
     return Candidate(source, onnx, folders, manifest, corpus)

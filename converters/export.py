@@ -3,7 +3,7 @@
 import logging
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from converters import engines, onnx_graph
 from converters.corpus import generated_texts, read_texts
 from converters.gates import Candidate, run_gates
 from converters.publish import Draft, draft
-from converters.sources import SourceModel, open_source
+from converters.sources import SourceModel, SourceOptions, open_source
 from text_runtime.labels import FILE_NAME as LABELS_NAME
 from text_runtime.labels import labels_json
 from text_runtime.manifest import EncoderFacts, Manifest, TokenizerFacts
@@ -39,6 +39,7 @@ class ExportSpec:
     precision: str = "fp32"
     max_length: int | None = None
     corpus: Path | None = None
+    options: SourceOptions = field(default_factory=SourceOptions)
 
 
 def export(spec: ExportSpec, progress: Progress = _log.info) -> Manifest:
@@ -49,7 +50,7 @@ def export(spec: ExportSpec, progress: Progress = _log.info) -> Manifest:
     """
     corpus = generated_texts(_GENERATED_TEXTS) + (read_texts(spec.corpus) if spec.corpus else [])
     progress("loading the checkpoint")
-    source = open_source(spec.checkpoint, spec.task)
+    source = open_source(spec.checkpoint, spec.task, spec.options)
     contract = Contract(spec.name, spec.task, source.width)
     existed = spec.repository.exists()
     spec.repository.mkdir(parents=True, exist_ok=True)

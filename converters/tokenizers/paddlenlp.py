@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from converters.sources.base import TokenIds
+from converters.tokenizers.bpe import write_byte_bpe
+from converters.tokenizers.unigram import write_albert, write_xlm_roberta
 from converters.tokenizers.wordpiece import write_wordpiece
 from trireme.errors import GateError
 
@@ -48,4 +50,8 @@ _WRITERS: dict[str, Callable[[Any, Path], None]] = {
     "ErnieTokenizer": write_wordpiece,
     "ElectraTokenizer": write_wordpiece,
     "RobertaChineseTokenizer": write_wordpiece,
+    "RobertaBPETokenizer": write_byte_bpe,
+    "XLMRobertaTokenizer": write_xlm_roberta,
+    "AlbertEnglishTokenizer": write_albert,
+    "AlbertTokenizer": write_albert,
 }

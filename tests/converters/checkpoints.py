@@ -8,7 +8,14 @@ from typing import Any
 from converters.corpus import generated_texts
 from converters.sources.architectures import ALBERT, ARCHITECTURES, ELECTRA, ERNIE_M, ROBERTA, XLM_ROBERTA, Head
 
-TEXTS = ("the quick brown fox", "jumps over 12 lazy dogs", "很好的酒店", "服务很差，价格贵", "Straße und Äpfel", "日本語のテキスト")
+TEXTS = (
+    "the quick brown fox",
+    "jumps over 12 lazy dogs",
+    "很好的酒店",
+    "服务很差，价格贵",
+    "Straße und Äpfel",
+    "日本語のテキスト",
+)
 LABELS = {"0": "O", "1": "B-X", "2": "I-X"}
 _SIZES = {
     "hidden_size": 32,

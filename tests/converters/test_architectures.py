@@ -38,3 +38,21 @@ def test_an_architecture_passes_every_gate(name: str, tmp_path: Path) -> None:
     assert source.longest == 66 - (1 if name.startswith("Roberta") else 0)
     if ARCHITECTURES[name].head in {Head.CLASSES, Head.TOKENS}:
         assert source.labels.names == tuple(LABELS.values())
+
+
+@pytest.mark.parametrize("name", [n for n in COVERED if ARCHITECTURES[n].family.prefix in WITHOUT_WORDPIECE])
+def test_a_graph_masks_padding_and_equals_the_source_on_every_row_alone(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("converters.sources.paddlenlp._tokenizer", lambda *facts: NoTokenizer())
+    task = ARCHITECTURES[name].head.tasks[0]
+    folder = write_checkpoint(tmp_path / "c", name, words=WORDS)
+    source = open_source(folder, task, SourceOptions(pooling=Pooling.MEAN))
+    assert source.longest == 64
+    assert graph_difference(source, tmp_path, WORDS) < 1e-4
+
+
+class NoTokenizer:
+    """Stands where a checkpoint has no tokenizer: only the graph is looked at."""
+
+    pad_token_id, longest, truncation_side, odd_token = 1, 512, "right", "first"

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from converters.sources.architectures import Architecture, Head, Mask
+from converters.sources.architectures import XLM_ROBERTA, Architecture, Head, Mask
 from converters.sources.base import Pooling
 
 
@@ -29,6 +29,8 @@ def served_layer(model: Any, spec: LayerSpec) -> Any:
     is_masked = spec.architecture.family.mask is not Mask.MODEL
     is_zero_masked = spec.architecture.family.mask is Mask.PAD_AND_ZERO
     has_types = "token_type_ids" in spec.architecture.inputs
+    # XLM-RoBERTa would cut its own zeros to a shape that the static graph then keeps.
+    is_zero_typed = spec.architecture.family is XLM_ROBERTA
     finish = _finish(spec)
 
     class ServedLayer(paddle.nn.Layer):  # type: ignore[misc]
@@ -39,6 +41,8 @@ def served_layer(model: Any, spec: LayerSpec) -> Any:
         def forward(self, input_ids: Any, token_type_ids: Any = None) -> Any:
             is_token = input_ids != spec.pad_token_id
             named = {"token_type_ids": token_type_ids} if has_types else {}
+            if is_zero_typed:
+                named["token_type_ids"] = paddle.zeros_like(input_ids)
             if is_masked:
                 attended = paddle.logical_and(is_token, input_ids != 0) if is_zero_masked else is_token
                 named["attention_mask"] = attended.astype("float32")

@@ -3,7 +3,7 @@
 import logging
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from converters.golden import record_golden
 from converters.label_file import read_label_file
 from converters.precisions import Calibration, Recipe
 from converters.publish import Draft, draft
-from converters.sources import SourceModel, open_source
+from converters.sources import SourceModel, SourceOptions, open_source
 from text_runtime.golden import FILE_NAME as GOLDEN_NAME
 from text_runtime.labels import FILE_NAME as LABELS_NAME
 from text_runtime.labels import labels_json
@@ -52,8 +52,8 @@ class ExportSpec:
     corpus: Path | None = None
     labels: Path | None = None
     long_text: str = "truncate"
-    pooling: str = "mean"
-    is_normalized: bool = True
+    options: SourceOptions = field(default_factory=SourceOptions)
+    is_normalized: bool | None = None
     calibration: Path | None = None
     evaluation: Path | None = None
     max_drop_points: float = 0.5
@@ -75,7 +75,7 @@ def export(spec: ExportSpec, progress: Progress = _log.info) -> Manifest:
     """
     corpus = generated_texts(_GENERATED_TEXTS) + (read_texts(spec.corpus) if spec.corpus else [])
     progress("loading the checkpoint")
-    source = open_source(spec.checkpoint, spec.task, spec.pooling)
+    source = open_source(spec.checkpoint, spec.task, spec.options)
     labels = _labels(spec, source)
     evaluation = _evaluation(spec, labels)
     contract = Contract(spec.name, spec.task, source.width)
@@ -122,7 +122,9 @@ def _publish(
 
 def _write_steps(spec: ExportSpec, source: SourceModel, current: Draft, contract: Contract, onnx: Path) -> Manifest:
     source.write_tokenizer(current.steps[Step.TOKENIZER] / TOKENIZER_NAME)
-    tokenizer = TokenizerFacts(_max_length(spec, source), source.pad_token_id, spec.long_text)
+    tokenizer = TokenizerFacts(
+        _max_length(spec, source), source.pad_token_id, spec.long_text, source.truncation_side, source.odd_token
+    )
     return Manifest(
         pipeline=spec.name,
         release=current.release,
@@ -175,7 +177,8 @@ def _evaluation(spec: ExportSpec, labels: Labels) -> Evaluation | None:
 def _labels(spec: ExportSpec, source: SourceModel) -> Labels:
     """The release's labels: the checkpoint's, changed by the label file, and judged by the task."""
     labels = read_label_file(spec.labels, source.labels) if spec.labels else source.labels
-    labels = replace(labels, is_normalized=spec.is_normalized)
+    is_normalized = source.is_normalized if spec.is_normalized is None else spec.is_normalized
+    labels = replace(labels, is_normalized=is_normalized)
     try:
         task(spec.task).decoder(labels, lambda tensors: tensors)
     except ValueError as error:

@@ -9,15 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from converters import onnx_graph
-from converters.sources import SourceModel
+from converters.sources import SourceModel, TokenIds
 from text_runtime.batching import BatchingSettings
 from text_runtime.cpu import usable_cores
 from text_runtime.encoder import EncoderRequest, TextEncoder
 from text_runtime.engines import EngineSpec, load_engine
 from text_runtime.manifest import GateRow, Manifest
-from text_runtime.tasks import task
-from text_runtime.tensors import SCHEMA, TEXT_PAIR
-from text_runtime.tokenizer import TextTokenizer, TokenizedRow, pad_rows
+from text_runtime.tokenizer import TextTokenizer, TokenizedRow
 from trireme.contract import Step
 from trireme.errors import GateError
 
@@ -50,7 +48,7 @@ def run_gates(candidate: Candidate) -> Iterator[GateRow]:
     served = _load(candidate)
     yield GateRow("load", "passed", f"{encoder.engine} {encoder.precision}")
     rows = _tokens(candidate)
-    yield GateRow("tokens", "passed", f"{len(rows)} texts, id by id")
+    yield GateRow("tokens", "passed", f"{len(rows)} texts and pairs, id by id")
     difference = _outputs(candidate, served, rows)
     yield GateRow(
         "outputs",
@@ -68,55 +66,64 @@ def _load(candidate: Candidate) -> TextEncoder:
 
 
 def _tokens(candidate: Candidate) -> list[TokenizedRow]:
-    """Every id of every text must be the source's; the first text that differs is shown."""
+    """Every id of every text and of every pair must be the source's; the first that differs is shown."""
+    texts = list(candidate.corpus)
+    rows = _compared(candidate, texts, None)
+    # A text with the one after next: short with long, so that either side of a pair has to be cut.
+    return rows + _compared(candidate, texts, texts[2:] + texts[:2])
+
+
+def _compared(candidate: Candidate, texts: list[str], pairs: list[str] | None) -> list[TokenizedRow]:
     facts = replace(candidate.manifest.tokenizer, long_text="truncate")
-    pairs = _pairs(candidate)
-    ours = TextTokenizer(candidate.folders[Step.TOKENIZER], facts).encode(candidate.corpus, pairs)
-    theirs = candidate.source.tokenize(candidate.corpus, pairs, facts.max_length)
-    for text, our, their in zip(candidate.corpus, ours, theirs, strict=True):
+    ours = TextTokenizer(candidate.folders[Step.TOKENIZER], facts).encode(texts, pairs)
+    theirs = candidate.source.tokenize(texts, pairs, facts.max_length)
+    for index, (our, their) in enumerate(zip(ours, theirs, strict=True)):
         if our.ids != their.ids or our.type_ids != their.type_ids:
-            raise GateError("tokens", f"{text[:80]!r} encodes to {our.ids[:20]}, the source says {their.ids[:20]}")
+            shown = repr(texts[index][:80]) + (f" with {pairs[index][:80]!r}" if pairs else "")
+            raise GateError("tokens", f"{shown} encodes to {_shown(our)}, the source says {_shown(their)}")
     return ours
 
 
-def _pairs(candidate: Candidate) -> list[str] | None:
-    """Each text with its neighbour in the corpus, where the task takes pairs."""
-    takes_pairs = {TEXT_PAIR, SCHEMA} & set(task(candidate.manifest.task).inputs)
-    return [*candidate.corpus[1:], candidate.corpus[0]] if takes_pairs else None
+def _shown(row: TokenizedRow | TokenIds) -> str:
+    types = f" of types {row.type_ids[:20]}" if any(row.type_ids) else ""
+    return f"{row.ids[:20]}{types}"
 
 
 def _outputs(candidate: Candidate, served: TextEncoder, rows: Sequence[TokenizedRow]) -> float:
-    """Compare with the source on rows spread over all lengths, alone and in mixed batches."""
+    """Compare with the source on rows spread over all lengths, alone and in mixed batches.
+
+    The source sees every row alone and unpadded, so its answer does not depend on how it masks padding.
+    """
     chosen = sorted(rows, key=lambda row: len(row.ids))[:: max(1, len(rows) // _OUTPUT_TEXTS)]
-    worst = 0.0
-    for size in (1, 7, 32):
-        for start in range(0, len(chosen), size * 3):
-            batch = chosen[start : start + size]
-            worst = max(worst, _difference(candidate, served, batch))
+    truths = [candidate.source.forward(_feeds(row)) for row in chosen]
+    worst = max(
+        _difference(_encode(served, chosen[start : start + size], truths[0].ndim == 3), truths[start : start + size])
+        for size in (1, 7, 32)
+        for start in range(0, len(chosen), size * 3)
+    )
     if not worst <= TOLERANCES[candidate.manifest.encoder.precision]:
         raise GateError("outputs", f"it differs from the source by {worst:.2e}, more than its precision explains")
     return worst
 
 
-def _difference(candidate: Candidate, served: TextEncoder, batch: Sequence[TokenizedRow]) -> float:
-    ids = pad_rows([row.ids for row in batch], candidate.manifest.tokenizer.pad_token_id)
-    types = pad_rows([row.type_ids for row in batch], 0)
-    theirs = candidate.source.forward({"input_ids": ids, "token_type_ids": types})
-    is_per_token = task(candidate.manifest.task).is_per_token
-    worst = 0.0
-    for row, our, their in zip(batch, _encode(served, batch, is_per_token), theirs, strict=True):
+def _feeds(row: TokenizedRow) -> dict[str, npt.NDArray[Any]]:
+    return {"input_ids": np.array([row.ids]), "token_type_ids": np.array([row.type_ids])}
+
+
+def _difference(ours: Sequence[npt.NDArray[Any]], theirs: Sequence[npt.NDArray[Any]]) -> float:
+    """Largest absolute difference of any output of any row, every token of it where it answers for tokens."""
+    for our in ours:
         if np.isnan(our).any():
-            raise GateError("outputs", f"NaN for a batch of {len(batch)} rows of up to {ids.shape[1]} tokens")
-        worst = max(worst, float(np.abs(our - (their[: len(row.ids)] if is_per_token else their)).max()))
-    return worst
+            raise GateError("outputs", f"NaN for one of {len(ours)} rows")
+    return max(float(np.abs(our - their).max()) for our, their in zip(ours, theirs, strict=True))
 
 
 def _encode(served: TextEncoder, batch: Sequence[TokenizedRow], is_per_token: bool) -> list[npt.NDArray[Any]]:
-    """One output a row: [tokens, width], or [1, width] for a pooled task."""
+    """What the release's encoder gives for rows that arrive together: [1, width] or [1, tokens, width] for each."""
     results: dict[int, npt.NDArray[Any]] = {}
     requests = [
         EncoderRequest(np.array([row.ids]), np.array([[len(row.ids)]], dtype=np.int32), np.array([row.type_ids]))
         for row in batch
     ]
     served.run(requests, results.__setitem__, is_per_token)
-    return [results[index][0] for index in range(len(batch))]
+    return [results[index] if is_per_token else results[index][:, 0] for index in range(len(batch))]

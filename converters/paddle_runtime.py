@@ -1,6 +1,7 @@
 """The only place that imports Paddle, PaddleNLP and Paddle2ONNX: each import is slow, loud, and has a trap."""
 
 import contextlib
+import json
 import logging
 import os
 import sys
@@ -22,27 +23,47 @@ _log = logging.getLogger(__name__)
 os.environ["POLYGRAPHY_AUTOINSTALL_DEPS"] = "0"
 
 
-def load_model(copy: Path, origin: Path, architecture: str) -> Any:
+def load_model(copy: Path, origin: Path, architecture: str, is_hugging_face: bool = False) -> tuple[Any, list[str]]:
     """Load a model in evaluation mode from a private copy of the checkpoint at `origin`.
 
+    Gives the model and the names of the weights that the checkpoint does not hold, which are random.
+
     Raises:
-        CheckpointError: the weights do not load, or do not fill the architecture.
+        CheckpointError: the weights do not load.
         MissingLibraryError: PaddleNLP is not installed.
     """
-    transformers = _import_paddlenlp()
+    kind = getattr(_import_paddlenlp(), architecture)
     try:
-        with _quiet():
-            model = getattr(transformers, architecture).from_pretrained(str(copy))
-    except (ValueError, RuntimeError, KeyError, OSError, EOFError, AssertionError) as error:
+        with _quiet(), _recorded(kind) as missing:
+            model = kind.from_pretrained(str(copy), convert_from_torch=is_hugging_face)
+    except Exception as error:  # safetensors and Paddle have exception trees of their own
         problem = f"the weights do not load as {architecture} ({_gist(error)})"
         remedy = "save it again with save_pretrained; id2label in config.json must name every output of the head"
         raise CheckpointError(origin, problem, remedy) from error
     model.eval()
-    return model
+    return model, missing
+
+
+@contextlib.contextmanager
+def _recorded(kind: Any) -> Iterator[list[str]]:
+    """PaddleNLP only warns of weights that it does not find: listen to where it counts them."""
+    missing: list[str] = []
+    load = kind._load_pretrained_model
+
+    def recording(*arguments: Any, **named: Any) -> Any:
+        result = load(*arguments, **named)
+        missing.extend(result[1])
+        return result
+
+    kind._load_pretrained_model = recording
+    try:
+        yield missing
+    finally:
+        del kind._load_pretrained_model
 
 
 def load_tokenizer(copy: Path, origin: Path) -> Any:
-    """Load the checkpoint's tokenizer.
+    """Load the checkpoint's tokenizer, of the class that its `tokenizer_config.json` names.
 
     Raises:
         CheckpointError: it has none, or it does not load.
@@ -50,10 +71,18 @@ def load_tokenizer(copy: Path, origin: Path) -> Any:
     transformers = _import_paddlenlp()
     try:
         with _quiet():
-            return transformers.AutoTokenizer.from_pretrained(str(copy))
-    except (ValueError, RuntimeError, KeyError, OSError, TypeError, AttributeError) as error:
+            # AutoTokenizer does not know every class that PaddleNLP itself names (RobertaChineseTokenizer).
+            named = _tokenizer_class(copy) or "AutoTokenizer"
+            return getattr(transformers, named, transformers.AutoTokenizer).from_pretrained(str(copy))
+    except Exception as error:  # SentencePiece's errors are its own
         problem = f"its tokenizer does not load ({_gist(error)})"
         raise CheckpointError(origin, problem, "save the tokenizer into the same folder") from error
+
+
+def _tokenizer_class(copy: Path) -> str | None:
+    path = copy / "tokenizer_config.json"
+    settings = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return settings.get("init_class") or settings.get("tokenizer_class")
 
 
 def forward(model: Any, inputs: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
@@ -66,7 +95,7 @@ def forward(model: Any, inputs: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     return output
 
 
-def write_onnx(model: Any, inputs: Sequence[str], path: Path) -> None:
+def write_onnx(model: Any, inputs: Sequence[str], path: Path, is_traced: bool = False) -> None:
     """Trace the model into a static graph and convert that to ONNX.
 
     Raises:
@@ -76,8 +105,8 @@ def write_onnx(model: Any, inputs: Sequence[str], path: Path) -> None:
         stem = Path(scratch) / "static"
         try:
             with _quiet():
-                _write_static(model, inputs, stem)
-                _convert(stem, path)
+                _write_static(model, inputs, stem, is_traced)
+                convert(Path(f"{stem}.json"), path)
         except Exception as error:
             raise GateError("graph", f"it does not convert to ONNX ({_gist(error)})") from error
 
@@ -85,20 +114,24 @@ def write_onnx(model: Any, inputs: Sequence[str], path: Path) -> None:
 def write_static(model: Any, inputs: Sequence[str], stem: Path) -> None:
     """Trace the model into Paddle's static graph: `STEM.json` and `STEM.pdiparams`."""
     with _quiet():
-        _write_static(model, inputs, stem)
+        _write_static(model, inputs, stem, False)
 
 
-def _write_static(model: Any, inputs: Sequence[str], stem: Path) -> None:
+def _write_static(model: Any, inputs: Sequence[str], stem: Path, is_traced: bool) -> None:
     import paddle
 
+    if is_traced:
+        paddle.jit.ignore_module([sys.modules[type(model.model).__module__]])
     specs = [paddle.static.InputSpec([None, None], "int64", name) for name in inputs]
     paddle.jit.save(paddle.jit.to_static(model, input_spec=specs, full_graph=True), str(stem))
 
 
-def _convert(stem: Path, path: Path) -> None:
+def convert(graph: Path, path: Path) -> None:
+    """Convert a static graph (`.json` or `.pdmodel`, its `.pdiparams` beside) to ONNX."""
     import paddle2onnx
 
-    paddle2onnx.export(f"{stem}.json", f"{stem}.pdiparams", str(path), opset_version=OPSET, enable_onnx_checker=True)
+    weights = graph.with_suffix(".pdiparams")
+    paddle2onnx.export(str(graph), str(weights), str(path), opset_version=OPSET, enable_onnx_checker=True)
 
 
 def _import_paddlenlp() -> Any:

@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from converters.sources.architectures import architectures_table
 from trireme.config import ensemble_config, render, step_config
 from trireme.contract import Contract, Step
 from trireme.repository import CONFIG_NAME, Repository
@@ -24,7 +25,7 @@ def demo_configs() -> dict[Path, str]:
 
 def generated_files() -> dict[Path, str]:
     """Everything that is generated, by its path."""
-    return demo_configs()
+    return demo_configs() | {ROOT / "docs" / "architectures.md": architectures_table()}
 
 
 def main() -> int:

@@ -93,8 +93,15 @@ def export(
         Path | None, typer.Option(help="JSON with the words, thresholds or aggregation of the labels.")
     ] = None,
     long_text: Annotated[str, typer.Option(help="Longer texts: `truncate`, or read in `window`s.")] = "truncate",
-    pooling: Annotated[str, typer.Option(help="Of embeddings: `mean`, `cls` or `pooler`.")] = "mean",
-    normalize: Annotated[bool, typer.Option(help="Whether embeddings have length 1.")] = True,
+    source: Annotated[
+        str | None, typer.Option(help="`paddlenlp` or `huggingface`; by default found by looking.")
+    ] = None,
+    pooling: Annotated[
+        str | None, typer.Option(help="Of embeddings: `cls`, `mean` or `pooler`; by default what the checkpoint says.")
+    ] = None,
+    normalize: Annotated[
+        bool | None, typer.Option(help="Whether embeddings have length 1; by default what the checkpoint says.")
+    ] = None,
     calibration: Annotated[
         Path | None, typer.Option(help="Real texts, one a line, for static int8 to read ranges off.")
     ] = None,
@@ -112,6 +119,7 @@ def export(
     """
     from converters.export import ExportSpec
     from converters.export import export as run
+    from converters.sources import Pooling, SourceOptions
 
     spec = ExportSpec(
         checkpoint,
@@ -124,7 +132,7 @@ def export(
         corpus,
         labels,
         long_text,
-        pooling,
+        SourceOptions(source, Pooling(pooling) if pooling else None),
         normalize,
         calibration,
         evaluate,

@@ -1,17 +1,36 @@
 """The kinds of checkpoint that can be exported. A new kind is one module beside this file and one line here."""
 
+from collections.abc import Callable
 from pathlib import Path
 
-from converters.sources.base import SourceModel, TokenIds
-from converters.sources.paddlenlp import open_paddlenlp
+from converters.sources import checkpoint
+from converters.sources.base import Pooling, SourceModel, SourceOptions, TokenIds
+from converters.sources.paddlenlp import open_huggingface, open_paddlenlp
+from trireme.errors import UnsupportedError
 
-__all__ = ["SourceModel", "TokenIds", "open_source"]
+__all__ = ["Pooling", "SourceModel", "SourceOptions", "TokenIds", "open_source", "source_kinds"]
+
+_OPENERS: dict[str, Callable[[Path, str, SourceOptions], SourceModel]] = {
+    "paddlenlp": open_paddlenlp,
+    "huggingface": open_huggingface,
+}
+_DEFAULTS = SourceOptions()
 
 
-def open_source(checkpoint: Path, task_name: str, pooling: str = "mean") -> SourceModel:
-    """Open a checkpoint for a task; `pooling` is for embeddings.
+def source_kinds() -> list[str]:
+    """Names of all registered kinds of source, sorted."""
+    return sorted(_OPENERS)
+
+
+def open_source(folder: Path, task_name: str, options: SourceOptions = _DEFAULTS) -> SourceModel:
+    """Open a checkpoint for a task; its kind is found by looking, or is the one that `options` name.
 
     Raises:
         CheckpointError: it is missing, foreign, broken, or does not fit the task.
+        UnsupportedError: the kind or the architecture is not a registered one.
     """
-    return open_paddlenlp(checkpoint, task_name, pooling)
+    checkpoint.require_folder(folder)
+    kind = options.kind or checkpoint.kind_of(folder)
+    if kind not in _OPENERS:
+        raise UnsupportedError("source", kind, source_kinds())
+    return _OPENERS[kind](folder, task_name, options)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,12 +14,45 @@ from text_runtime.tasks import Labels
 Array = npt.NDArray[Any]
 
 
+class Pooling(Enum):
+    """How one vector is made of a text's token vectors."""
+
+    CLS = "cls"
+    MEAN = "mean"
+    POOLER = "pooler"
+
+
+@dataclass(frozen=True)
+class SourceOptions:
+    """What the user may say about a checkpoint that it does not say itself; None leaves it to the checkpoint."""
+
+    kind: str | None = None
+    pooling: Pooling | None = None
+
+
 @dataclass(frozen=True)
 class TokenIds:
-    """One text (or pair) as the source's own tokenizer encodes it."""
+    """One text (or pair) as the source's own tokenizer encodes it. `type_ids` are 0 where the source has none."""
 
     ids: list[int]
     type_ids: list[int]
+
+
+class SourceTokenizer(Protocol):
+    """A checkpoint's tokenizer: the truth that the written `tokenizer.json` must equal."""
+
+    pad_token_id: int
+    longest: int
+    """The longest row that the checkpoint's tokenizer allows, in tokens."""
+    truncation_side: str
+    odd_token: str
+    """See `TokenizerFacts`."""
+
+    def encode(self, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int) -> list[TokenIds]:
+        """Encode with special tokens, truncated to `max_length` tokens, the longer text of a pair first."""
+
+    def write(self, path: Path) -> None:
+        """Write the `tokenizer.json` that should encode as the source does."""
 
 
 class SourceModel(Protocol):
@@ -26,13 +60,17 @@ class SourceModel(Protocol):
 
     facts: SourceFacts
     labels: Labels
-    """The names of the head's columns; none for a task without labels."""
     width: int
-    """Columns of the graph's output: labels, or the embedding's dimension."""
+    """The encoder's output columns: labels, or the embedding's dimension."""
+    is_normalized: bool
+    """Whether the source scales its embeddings to length 1. The graph never does."""
     graph_inputs: tuple[str, ...]
     pad_token_id: int
     longest: int
     """The longest row that the model takes, in tokens."""
+    truncation_side: str
+    odd_token: str
+    """See `TokenizerFacts`."""
 
     def tokenize(self, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int) -> list[TokenIds]:
         """Encode with the source's own tokenizer, special tokens added, truncated to `max_length` tokens."""
@@ -41,7 +79,10 @@ class SourceModel(Protocol):
         """Write the `tokenizer.json` that should encode as the source does."""
 
     def forward(self, feeds: Mapping[str, Array]) -> Array:
-        """The source's own dynamic forward pass, in fp32, on INT64 [rows, tokens] inputs."""
+        """The source's own forward pass, in fp32, on INT64 [rows, tokens] inputs.
+
+        Gives FP32 [rows, width], or [rows, tokens, width] for a head that answers for every token.
+        """
 
     def write_onnx(self, path: Path) -> None:
         """Export the graph as ONNX in fp32, with dynamic rows and tokens."""

@@ -1,36 +1,74 @@
-"""PaddleNLP's dynamic checkpoints: the folder that `save_pretrained` writes."""
+"""Dynamic checkpoints that PaddleNLP loads: its own, and Hugging Face's safetensors in its architectures."""
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from converters import paddle_runtime
-from converters.heads import with_head
+from converters.paddle_layers import LayerSpec, exportable, served_layer
 from converters.sources import checkpoint
-from converters.sources.architectures import ARCHITECTURES, Architecture
-from converters.sources.base import Array, TokenIds
-from converters.tokenizers.wordpiece import write_wordpiece
+from converters.sources.architectures import ARCHITECTURES, Architecture, Head
+from converters.sources.base import Array, Pooling, SourceOptions, SourceTokenizer, TokenIds
+from converters.sources.labels import labels_of
+from converters.sources.pooling import EmbeddingRecipe, recipe_of
+from converters.tokenizers.huggingface import FILE_NAME as TOKENIZER_NAME
+from converters.tokenizers.huggingface import HuggingFaceTokenizer
+from converters.tokenizers.paddlenlp import PaddleNlpTokenizer
 from text_runtime.manifest import SourceFacts
-from text_runtime.tasks import Labels, task
 from trireme.errors import CheckpointError, UnsupportedError
 
+_PROBE_TOKENS = 4
 
-def open_paddlenlp(folder: Path, task_name: str, pooling: str = "mean") -> "PaddleNlpModel":
-    """Open a PaddleNLP checkpoint for a task.
+
+def open_paddlenlp(folder: Path, task_name: str, options: SourceOptions) -> "PaddleNlpModel":
+    """Open a checkpoint that PaddleNLP's `save_pretrained` wrote.
 
     Raises:
         CheckpointError: it is missing, foreign, broken, or does not fit the task.
         UnsupportedError: its architecture is not a registered one.
     """
-    checkpoint.require_folder(folder)
+    return PaddleNlpModel(_read(folder, task_name, "paddlenlp", options))
+
+
+def open_huggingface(folder: Path, task_name: str, options: SourceOptions) -> "PaddleNlpModel":
+    """Open a Hugging Face folder in an architecture that PaddleNLP has, without torch.
+
+    Raises:
+        CheckpointError: it is missing, foreign, broken, or does not fit the task.
+        UnsupportedError: PaddleNLP cannot read its architecture from Hugging Face's layout.
+    """
+    found = _read(folder, task_name, "huggingface", options)
+    if not found.architecture.family.is_in_hugging_face:
+        known = [name for name, entry in ARCHITECTURES.items() if entry.family.is_in_hugging_face]
+        raise UnsupportedError("Hugging Face architecture", found.architecture.name, known)
+    return PaddleNlpModel(found)
+
+
+@dataclass(frozen=True)
+class _Checkpoint:
+    folder: Path
+    kind: str
+    architecture: Architecture
+    config: dict[str, Any]
+    recipe: EmbeddingRecipe | None
+
+
+def _read(folder: Path, task_name: str, kind: str, options: SourceOptions) -> _Checkpoint:
+    """All that can be known and refused without loading anything heavy."""
     config = checkpoint.read_json(folder / "config.json")
-    checkpoint.weights_of(folder)
+    weights = checkpoint.weights_of(folder)
+    if weights.suffix == ".safetensors":
+        checkpoint.layout_of(folder)
     architecture = _architecture(folder, config)
-    if task_name not in architecture.tasks:
-        remedy = f"use --task {' or '.join(architecture.tasks)}"
-        raise CheckpointError(folder, f"its head, {architecture.name}, does not serve {task_name}", remedy)
-    return PaddleNlpModel(folder, architecture, config, task_name, pooling)
+    if task_name not in architecture.head.tasks:
+        problem = f"{architecture.name} does not serve {task_name}"
+        raise CheckpointError(folder, problem, f"use --task {' or '.join(architecture.head.tasks)}")
+    recipe = recipe_of(folder, options.pooling) if architecture.head is Head.HIDDEN else None
+    return _Checkpoint(folder, kind, architecture, config, recipe)
 
 
 def _architecture(folder: Path, config: dict[str, Any]) -> Architecture:
@@ -43,54 +81,68 @@ def _architecture(folder: Path, config: dict[str, Any]) -> Architecture:
 
 
 class PaddleNlpModel:
-    """A loaded PaddleNLP model and tokenizer. See `SourceModel`."""
+    """A loaded model and tokenizer. See `SourceModel`."""
 
-    def __init__(
-        self, folder: Path, architecture: Architecture, config: dict[str, Any], task_name: str, pooling: str
-    ) -> None:
+    def __init__(self, found: _Checkpoint) -> None:
+        folder, architecture = found.folder, found.architecture
+        self._family = architecture.family
         self.graph_inputs = architecture.inputs
-        self.facts = SourceFacts("paddlenlp", folder.name, architecture.name, checkpoint.hashes_of(folder))
+        self.facts = SourceFacts(found.kind, folder.name, architecture.name, checkpoint.hashes_of(folder))
         with tempfile.TemporaryDirectory(prefix="trireme-source-") as scratch:
             copy = checkpoint.copy_of(folder, Path(scratch))
-            bare = paddle_runtime.load_model(copy, folder, architecture.name)
-            self._tokenizer = paddle_runtime.load_tokenizer(copy, folder)
-        self.labels = _labels(folder, config, bare) if task(task_name).has_labels else Labels(())
-        self.width = len(self.labels.names) or (2 if architecture.name == "UIE" else int(config["hidden_size"]))
-        self._model = with_head(bare, task_name, pooling)
-        self.pad_token_id = int(self._tokenizer.pad_token_id)
-        self.longest = min(int(config["max_position_embeddings"]), int(self._tokenizer.model_max_length))
+            model, missing = paddle_runtime.load_model(copy, folder, architecture.name, found.kind == "huggingface")
+            _require_weights(found, missing)
+            self.pad_token_id = int(model.config.pad_token_id)
+            self._tokenizer = _tokenizer(found, copy, self.pad_token_id)
+        pooling = found.recipe.pooling if found.recipe else None
+        self._model = model
+        self._layer = served_layer(model, LayerSpec(architecture, self.pad_token_id, pooling))
+        self.is_normalized = bool(found.recipe and found.recipe.is_normalized)
+        self.width = self._probe()
+        self.labels = labels_of(folder, found.config, self.width, architecture.head)
+        self.longest = _longest(found, self._tokenizer, self.pad_token_id)
+        self.truncation_side, self.odd_token = self._tokenizer.truncation_side, self._tokenizer.odd_token
 
     def tokenize(self, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int) -> list[TokenIds]:
         """See `SourceModel`."""
-        second = [None] * len(texts) if pairs is None else pairs
-        rows = [
-            self._tokenizer(text, pair, max_length=max_length, truncation=True, return_attention_mask=False)
-            for text, pair in zip(texts, second, strict=True)
-        ]
-        return [TokenIds(list(row["input_ids"]), list(row["token_type_ids"])) for row in rows]
+        return self._tokenizer.encode(texts, pairs, max_length)
 
     def write_tokenizer(self, path: Path) -> None:
         """See `SourceModel`."""
-        write_wordpiece(self._tokenizer, path)
+        self._tokenizer.write(path)
 
     def forward(self, feeds: Mapping[str, Array]) -> Array:
         """See `SourceModel`."""
-        return paddle_runtime.forward(self._model, [feeds[name] for name in self.graph_inputs])
+        return paddle_runtime.forward(self._layer, [feeds[name] for name in self.graph_inputs])
 
     def write_onnx(self, path: Path) -> None:
         """See `SourceModel`."""
-        paddle_runtime.write_onnx(self._model, self.graph_inputs, path)
+        with exportable(self._model):
+            paddle_runtime.write_onnx(self._layer, self.graph_inputs, path, self._family.is_traced)
+
+    def _probe(self) -> int:
+        """The width of the output, by asking the model."""
+        row = np.full((1, _PROBE_TOKENS), self.pad_token_id + 1, dtype=np.int64)
+        return int(self.forward({"input_ids": row, "token_type_ids": np.zeros_like(row)}).shape[-1])
 
 
-def _labels(folder: Path, config: dict[str, Any], model: Any) -> Labels:
-    words = config.get("id2label") or {}
-    width = int(model.classifier.weight.shape[-1])
-    if len(words) != width:
-        problem = f"config.json names {len(words)} labels in id2label, the classifier has {width} outputs"
-        raise CheckpointError(folder, problem, "give every output its label")
-    try:
-        return Labels(tuple(str(words[str(index)]) for index in range(width)))
-    except (KeyError, ValueError) as error:
-        raise CheckpointError(
-            folder, f"id2label is not one name for each of 0 to {width - 1} ({error})", "mend it"
-        ) from error
+def _tokenizer(found: _Checkpoint, copy: Path, pad_token_id: int) -> SourceTokenizer:
+    if found.kind == "huggingface" and (copy / TOKENIZER_NAME).is_file():
+        return HuggingFaceTokenizer(copy, found.folder, pad_token_id)
+    return PaddleNlpTokenizer(paddle_runtime.load_tokenizer(copy, found.folder))
+
+
+def _require_weights(found: _Checkpoint, missing: Sequence[str]) -> None:
+    """Refuse random weights. A pooler that nothing reads may be missing, and tables of positions are computed."""
+    needs_pooler = found.architecture.has_pooled_head or (found.recipe and found.recipe.pooling is Pooling.POOLER)
+    lost = [name for name in missing if "position_ids" not in name and (needs_pooler or "pooler." not in name)]
+    if lost:
+        problem = f"the weights lack {len(lost)} of {found.architecture.name}'s, {lost[0]} the first"
+        raise CheckpointError(found.folder, problem, "give the checkpoint of the whole model, its head included")
+
+
+def _longest(found: _Checkpoint, tokenizer: SourceTokenizer, pad_token_id: int) -> int:
+    lost = found.architecture.family.lost_positions
+    positions = int(found.config.get("max_position_embeddings", 512)) - (pad_token_id + 1 if lost is None else lost)
+    limits = [positions, tokenizer.longest, found.recipe.longest if found.recipe else None]
+    return min(limit for limit in limits if limit is not None)

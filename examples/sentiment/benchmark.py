@@ -99,7 +99,7 @@ def _peer_files(checkpoint: Path, repository: Path, name: str, folder: Path) -> 
     static = folder / "static"
     static.mkdir()
     onnx = repository / f"{name}_encoder" / "1" / "model.onnx"
-    model = paddle_runtime.load_model(checkpoint, checkpoint, "ErnieForSequenceClassification")
+    model, _ = paddle_runtime.load_model(checkpoint, checkpoint, "ErnieForSequenceClassification")
     paddle_runtime.write_static(model, ("input_ids", "token_type_ids"), static / "static")
     return PeerFiles(checkpoint, static, onnx, repository / f"{name}_tokenizer" / "1" / "tokenizer.json", _MAX_LENGTH)
 

@@ -27,17 +27,28 @@ class SourceFacts:
 
 @dataclass(frozen=True)
 class TokenizerFacts:
-    """What the tokenizer step needs beside `tokenizer.json`. `max_length` counts tokens, special ones included."""
+    """What the tokenizer step needs beside `tokenizer.json`. `max_length` counts tokens, special ones included.
+
+    `truncation_side` is the end of a text that is cut. Where both texts of a pair are cut and an odd number of tokens
+    is left for them, `odd_token` says who gets the one more: the `longer` text (Hugging Face, which gives it to the
+    second of two equals) or the `first` (PaddleNLP).
+    """
 
     max_length: int
     pad_token_id: int
     long_text: str = "truncate"
+    truncation_side: str = "right"
+    odd_token: str = "longer"
 
     def __post_init__(self) -> None:
         if self.max_length < 3:
             raise ValueError(f"max_length {self.max_length} leaves no room for a token between the special ones")
         if self.long_text not in {"truncate", "window"}:
             raise ValueError(f"long_text {self.long_text!r} is neither truncate nor window")
+        if self.truncation_side not in {"right", "left"}:
+            raise ValueError(f"truncation_side {self.truncation_side!r} is neither right nor left")
+        if self.odd_token not in {"longer", "first"}:
+            raise ValueError(f"odd_token {self.odd_token!r} is neither longer nor first")
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Texts to token ids, in one batched call for all the rows of an execution."""
 
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -50,7 +51,9 @@ class TextTokenizer:
         self._has_spans = has_spans
         self._tokenizer = Tokenizer.from_file(str(folder / FILE_NAME))
         self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(facts.max_length, stride=self._overlap)
+        self._tokenizer.enable_truncation(facts.max_length, stride=self._overlap, direction=facts.truncation_side)
+        self._side = facts.truncation_side
+        self._odd_token = facts.odd_token
         self._untruncated = Tokenizer.from_file(str(folder / FILE_NAME))
         self._untruncated.no_padding()
         self._untruncated.no_truncation()
@@ -59,6 +62,8 @@ class TextTokenizer:
         self._prefix_chars = facts.max_length * (
             _WINDOW_CHARS_PER_TOKEN * MAX_WINDOWS if self._is_windowed else _PREFIX_CHARS_PER_TOKEN
         )
+        if facts.truncation_side == "left":  # the end is kept, so the whole text must be read
+            self._prefix_chars = sys.maxsize
 
     def encode(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> list[TokenizedRow]:
         """Tokenize every text, with its pair where there are pairs. Rows come back in the order given."""
@@ -85,8 +90,14 @@ class TextTokenizer:
     def _row(self, encoding: Encoding, text: str) -> TokenizedRow:
         if len(text) > self._prefix_chars and read_chars(encoding, 0) >= self._prefix_chars - _PREFIX_MARGIN_CHARS:
             encoding = self._tokenizer.encode(text)  # the rest of the text may change the tokens kept
-        cut = len(text) - read_chars(encoding, 0) if encoding.overflowing else 0
+        cut = self._unread_chars(encoding, text) if encoding.overflowing else 0
         return self._with_spans(join([encoding], 0, cut), [encoding])
+
+    def _unread_chars(self, encoding: Encoding, text: str) -> int:
+        if self._side == "left":
+            owners = zip(encoding.offsets, encoding.sequence_ids, strict=True)
+            return min((start for (start, _), owner in owners if owner is not None), default=len(text))
+        return len(text) - read_chars(encoding, 0)
 
     def _windows(self, encoding: Encoding, text: str) -> TokenizedRow:
         windows = [encoding, *encoding.overflowing]
@@ -102,19 +113,25 @@ class TextTokenizer:
         return [self._pair(next(encodings), next(encodings), whole) for whole in wholes]
 
     def _pair(self, first: Encoding, second: Encoding, whole: tuple[str, str]) -> TokenizedRow:
-        kept = pair_lengths(len(first.ids), len(second.ids), self._pair_room)
-        first.truncate(kept[0])
-        second.truncate(kept[1])
+        kept = pair_lengths(len(first.ids), len(second.ids), self._pair_room, self._odd_token)
+        first.truncate(kept[0], direction=self._side)
+        second.truncate(kept[1], direction=self._side)
         encoding = self._untruncated.post_process(first, second)
         halves = zip((first, second), whole, strict=True)
-        ends = [read_chars(part, 0) if part.overflowing else len(text) for part, text in halves]
-        return join([encoding], 0, sum(map(len, whole)) - sum(ends))
+        unread = [self._unread_chars(part, text) if part.overflowing else 0 for part, text in halves]
+        return join([encoding], 0, sum(unread))
 
     def _with_spans(self, row: TokenizedRow, windows: Sequence[Encoding]) -> TokenizedRow:
         return replace(row, spans=np.concatenate(list(spans_of(windows, self._overlap, 0)))) if self._has_spans else row
 
 
-def pair_lengths(first: int, second: int, room: int) -> tuple[int, int]:
-    """How many tokens of each half of a pair stay: the longer one is cut, token by token, the second at a tie."""
+def pair_lengths(first: int, second: int, room: int, odd_token: str) -> tuple[int, int]:
+    """How many tokens of each half of a pair stay: the longer one is cut first, then both alike.
+
+    Where both are cut and the room is odd, one gets one more: see `TokenizerFacts.odd_token`.
+    """
+    if odd_token == "longer" and second >= first:
+        kept_first = min(first, max(room - second, room // 2))
+        return kept_first, min(second, room - kept_first)
     kept_second = min(second, max(room - first, room // 2))
     return min(first, room - kept_second), kept_second

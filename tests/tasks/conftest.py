@@ -10,11 +10,13 @@ import orjson
 import pytest
 
 from converters.export import ExportSpec, export
+from converters.sources import Pooling, SourceOptions
 from serving import Server, ServerSpec, start
 from tests.conftest import once
 from tests.tasks.checkpoints import MAX_POSITIONS, NAMES, TOPICS, make_checkpoint
 from tests.tasks.texts import hard_texts
 
+_MEAN = {"options": SourceOptions(pooling=Pooling.MEAN), "is_normalized": True}
 PIPELINES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "sentiment": ("sentiment", "text-classification", {}),
     "long-sentiment": ("sentiment", "text-classification", {"long_text": "window"}),
@@ -24,9 +26,13 @@ PIPELINES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "rerank-two": ("pairs", "reranking", {}),
     "ner": ("tags", "token-classification", {}),
     "long-ner": ("tags", "token-classification", {"long_text": "window"}),
-    "embed": ("base", "embedding", {"pooling": "mean"}),
-    "embed-cls": ("base", "embedding", {"pooling": "cls", "is_normalized": False}),
-    "long-embed": ("base", "embedding", {"long_text": "window"}),
+    "embed": ("base", "embedding", _MEAN),
+    "embed-cls": ("base", "embedding", {"options": SourceOptions(pooling=Pooling.CLS), "is_normalized": False}),
+    "long-embed": (
+        "base",
+        "embedding",
+        {"long_text": "window", "options": SourceOptions(pooling=Pooling.MEAN), "is_normalized": True},
+    ),
     "uie": ("uie", "information-extraction", {}),
 }
 THRESHOLDS = dict(zip(TOPICS, (0.2, 0.5, 0.7, 0.4), strict=True))

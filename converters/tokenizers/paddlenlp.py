@@ -1,0 +1,57 @@
+"""PaddleNLP's Python tokenizers: the truth as they are, and the `tokenizer.json` that should equal them."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from converters.sources.base import TokenIds
+from converters.tokenizers.bpe import write_byte_bpe
+from converters.tokenizers.unigram import write_albert, write_xlm_roberta
+from converters.tokenizers.wordpiece import write_wordpiece
+from trireme.errors import GateError
+
+
+class PaddleNlpTokenizer:
+    """See `SourceTokenizer`."""
+
+    odd_token = "first"
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+        self.pad_token_id = int(tokenizer.pad_token_id)
+        self.longest = int(tokenizer.model_max_length)
+        self.truncation_side = str(tokenizer.truncation_side)
+
+    def encode(self, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int) -> list[TokenIds]:
+        """See `SourceTokenizer`."""
+        second = [None] * len(texts) if pairs is None else pairs
+        return [self._encode(text, pair, max_length) for text, pair in zip(texts, second, strict=True)]
+
+    def write(self, path: Path) -> None:
+        """See `SourceTokenizer`.
+
+        Raises:
+            GateError: no `tokenizer.json` can express this tokenizer.
+        """
+        names = [kind.__name__ for kind in type(self._tokenizer).__mro__]
+        writer = next((_WRITERS[name] for name in names if name in _WRITERS), None)
+        if writer is None:
+            raise GateError("tokens", f"no tokenizer.json is known that encodes as PaddleNLP's {names[0]} does")
+        writer(self._tokenizer, path)
+
+    def _encode(self, text: str, pair: str | None, max_length: int) -> TokenIds:
+        row = self._tokenizer(text, pair, max_length=max_length, truncation=True, return_attention_mask=False)
+        ids = list(row["input_ids"])
+        return TokenIds(ids, list(row.get("token_type_ids") or [0] * len(ids)))
+
+
+_WRITERS: dict[str, Callable[[Any, Path], None]] = {
+    "BertTokenizer": write_wordpiece,
+    "ErnieTokenizer": write_wordpiece,
+    "ElectraTokenizer": write_wordpiece,
+    "RobertaChineseTokenizer": write_wordpiece,
+    "RobertaBPETokenizer": write_byte_bpe,
+    "XLMRobertaTokenizer": write_xlm_roberta,
+    "AlbertEnglishTokenizer": write_albert,
+    "AlbertTokenizer": write_albert,
+}

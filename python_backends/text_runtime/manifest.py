@@ -30,8 +30,8 @@ class TokenizerFacts:
     """What the tokenizer step needs beside `tokenizer.json`. `max_length` counts tokens, special ones included.
 
     `truncation_side` is the end of a text that is cut. Where both texts of a pair are cut and an odd number of tokens
-    is left for them, `odd_token` says who gets the one more: the `longer` text (Hugging Face, which gives it to the second
-    of two equals) or the `first` (PaddleNLP).
+    is left for them, `odd_token` says who gets the one more: the `longer` text (Hugging Face, which gives it to the
+    second of two equals) or the `first` (PaddleNLP).
     """
 
     max_length: int

@@ -84,7 +84,7 @@ _ALL = (
     *_members(ROBERTA, has_pooled_head=False),
     *_members(ALBERT, has_pooled_head=True),
     *_members(ELECTRA, has_pooled_head=False),
-    *_members(XLM_ROBERTA, has_pooled_head=False),
+    # XLM_ROBERTA is declared but not registered: Paddle cannot trace its reshapes with dynamic rows yet.
     Architecture("UIE", ERNIE, Head.SPANS),
     Architecture("UIEM", ERNIE_M, Head.SPANS),
 )

@@ -21,7 +21,6 @@ COVERED = (
     *("RobertaModel", "RobertaForSequenceClassification", "RobertaForTokenClassification"),
     *("AlbertModel", "AlbertForSequenceClassification", "AlbertForTokenClassification"),
     *("ElectraModel", "ElectraForSequenceClassification", "ElectraForTokenClassification"),
-    *("XLMRobertaModel", "XLMRobertaForSequenceClassification", "XLMRobertaForTokenClassification"),
 )
 
 

@@ -23,6 +23,10 @@ test: $(STAMP) ## Run the tests, on the real Triton
 loadtest: $(STAMP) ## Locust against a served demo for 20 s; fails on any failure
 	$(RUN)/python -m examples.sentiment.loadtest
 
+drill: $(STAMP) ## Move a pipeline under 32 clients for 60 s, on one Triton and on two
+	$(RUN)/python -m tests.promotion.drill
+	$(RUN)/pytest -m drill -q tests/promotion
+
 lint: $(STAMP) ## Check style and types
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .

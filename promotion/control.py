@@ -94,11 +94,11 @@ class Control:
             raise ServerError(self.target.grpc, str(error.message()), "see the server's log") from error
 
     def _raise_if_gone(self, error: InferenceServerException) -> None:
-        if error.status() in _GONE:
-            raise ServerError(self.target.grpc, "does not answer", "start it again, then repeat the command") from error
         if "restricted" in str(error).lower():
             remedy = "give its token in TRIREME_CONTROL_TOKEN"
             raise ServerError(self.target.grpc, "its control interface is closed to you", remedy) from error
+        if error.status() in _GONE:
+            raise ServerError(self.target.grpc, "does not answer", "start it again, then repeat the command") from error
 
 
 def answering_release(response: Any) -> int:

@@ -15,6 +15,8 @@ from trireme.errors import InferenceError, LoadError, ServerError
 from trireme.state import control_headers
 
 _QUICK_S = 10.0
+# A connection of its own: a shared one goes on backing off after a server has come back.
+_CHANNEL = [("grpc.use_local_subchannel_pool", 1)]
 _LOAD_S = 600.0
 _GONE = ("StatusCode.UNAVAILABLE", "StatusCode.DEADLINE_EXCEEDED")
 
@@ -32,7 +34,7 @@ class Control:
 
     def __init__(self, target: Target) -> None:
         self.target = target
-        self._client = triton_grpc.InferenceServerClient(target.grpc)
+        self._client = triton_grpc.InferenceServerClient(target.grpc, channel_args=_CHANNEL)
         self._headers = control_headers(target.token)
 
     def close(self) -> None:

@@ -20,14 +20,15 @@ serve: $(STAMP) ## Serve model_repository/ until Ctrl-C
 test: $(STAMP) ## Run the tests, on the real Triton
 	$(RUN)/pytest -n 2 --dist loadgroup -m "not drill" -q
 
-drill: $(STAMP) ## Every move of a release under 32 clients at full speed, on one Triton and on two; prints a table
-	$(RUN)/python -m tests.promotion.drill
-
 bench: $(STAMP) ## Measure the demo and a large model against their ceilings and peers; writes reports/
 	$(RUN)/python -m examples.sentiment.benchmark
 
 loadtest: $(STAMP) ## Locust against a served demo for 20 s; fails on any failure
 	$(RUN)/python -m examples.sentiment.loadtest
+
+drill: $(STAMP) ## Move a pipeline under 32 clients for 60 s, on one Triton and on two
+	$(RUN)/python -m tests.promotion.drill
+	$(RUN)/pytest -m drill -q tests/promotion
 
 lint: $(STAMP) ## Check style and types
 	$(RUN)/ruff check .

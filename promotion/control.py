@@ -15,6 +15,8 @@ from trireme.errors import InferenceError, LoadError, ServerError
 from trireme.state import control_headers
 
 _QUICK_S = 10.0
+# A connection of its own: a shared one goes on backing off after a server has come back.
+_CHANNEL = [("grpc.use_local_subchannel_pool", 1)]
 _LOAD_S = 600.0
 _GONE = ("StatusCode.UNAVAILABLE", "StatusCode.DEADLINE_EXCEEDED")
 
@@ -32,7 +34,7 @@ class Control:
 
     def __init__(self, target: Target) -> None:
         self.target = target
-        self._client = triton_grpc.InferenceServerClient(target.grpc)
+        self._client = triton_grpc.InferenceServerClient(target.grpc, channel_args=_CHANNEL)
         self._headers = control_headers(target.token)
 
     def close(self) -> None:
@@ -94,11 +96,11 @@ class Control:
             raise ServerError(self.target.grpc, str(error.message()), "see the server's log") from error
 
     def _raise_if_gone(self, error: InferenceServerException) -> None:
-        if error.status() in _GONE:
-            raise ServerError(self.target.grpc, "does not answer", "start it again, then repeat the command") from error
         if "restricted" in str(error).lower():
             remedy = "give its token in TRIREME_CONTROL_TOKEN"
             raise ServerError(self.target.grpc, "its control interface is closed to you", remedy) from error
+        if error.status() in _GONE:
+            raise ServerError(self.target.grpc, "does not answer", "start it again, then repeat the command") from error
 
 
 def answering_release(response: Any) -> int:

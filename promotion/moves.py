@@ -15,7 +15,7 @@ from promotion.disk import PipelineDisk
 from promotion.fleet import Fleet
 from promotion.layout import Layout, Traffic
 from trireme.contract import Step
-from trireme.errors import ServerError
+from trireme.errors import LoadError, ServerError
 from trireme.repository import side_name
 
 PROBE = {"text": "你好", "text_pair": "您好", "schema": "[]"}
@@ -45,7 +45,7 @@ class Mover:
         """Load what the target needs beside what is loaded, each release under its own name too."""
         releases = self.disk.layout().loaded | target.loaded
         self.disk.write_steps(releases)
-        self._each(lambda control: self._load_steps(control, releases))
+        self._each(lambda control: self._add_to_steps(control, target.loaded))
         for release in target.loaded:
             self.disk.write_side(release)
         self._each(lambda control: self._load_sides(control, target.loaded))
@@ -77,6 +77,18 @@ class Mover:
             model = step.model_name(self.disk.pipeline)
             if control.ready_versions(model) != releases:
                 control.load(model)
+
+    def _add_to_steps(self, control: Control, needed: frozenset[int]) -> None:
+        """Load what is missing. What else the configs name may be broken, and an undo must get past it."""
+        for step in Step:
+            model = step.model_name(self.disk.pipeline)
+            if needed <= control.ready_versions(model):
+                continue
+            try:
+                control.load(model)
+            except LoadError:
+                if not needed <= control.ready_versions(model):
+                    raise
 
     def _load_sides(self, control: Control, releases: frozenset[int]) -> None:
         for release in sorted(releases):

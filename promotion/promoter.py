@@ -142,6 +142,8 @@ class Promoter:
         intent = Intent(step.command, step.before, step.after, target=step.target, id=uuid.uuid4().hex)
         self.spec.intents.write(intent)
         try:
+            if release not in step.before.loaded:
+                mover.narrow(step.before)  # a leftover of the same number would be taken for the new release
             mover.widen(step.after)
             self.fleet.each(lambda control: require_golden(control, self.disk, release))
             watch.lap("staged_s")

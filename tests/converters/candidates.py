@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from converters import engines, onnx_graph
+from converters import onnx_graph, precisions
 from converters.corpus import generated_texts
 from converters.gates import Candidate, run_gates
 from converters.sources import SourceModel
@@ -27,7 +27,8 @@ def candidate_of(source: SourceModel, folder: Path, task: str, corpus: list[str]
     source.write_onnx(onnx)
     onnx_graph.name_output(onnx, "out")
     source.write_tokenizer(folders[Step.TOKENIZER] / FILE_NAME)
-    model = engines.build("onnxruntime", onnx, folders[Step.ENCODER])
+    recipe = precisions.Recipe("fp32", onnx, folders[Step.ENCODER], source.graph_inputs)
+    model = precisions.build("onnxruntime", recipe)
     manifest = Manifest(
         pipeline="p",
         release=1,

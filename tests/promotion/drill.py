@@ -59,7 +59,7 @@ class Report:
         return percentile_ms(self.load.between(self.spans[0].end, self.spans[-1].end), 1.0)
 
     def table(self) -> Table:
-        """A line a phase."""
+        """A line a phase; `of 1` and `of 2` count the answers of each release."""
         table = Table(
             "phase", "command s", "requests", "release 1", "release 2", "failed", "p50 ms", "p99 ms", "max ms"
         )

@@ -1,4 +1,4 @@
-"""Clients at full speed over HTTP and gRPC, in their own processes, that check every answer against both releases."""
+"""Clients at full speed over HTTP and gRPC, in processes of their own, that check each answer against both releases."""
 
 import http.client
 import json
@@ -49,12 +49,10 @@ class Load:
     def __enter__(self) -> "Load":
         context = multiprocessing.get_context("fork")
         self._ended, self._results = context.Event(), context.SimpleQueue()
+        plan = (("http", self.http_urls, self.http_clients), ("grpc", self.grpc_urls, self.grpc_clients))
         self._processes = [
             context.Process(target=_work, args=(kind, url, self.goldens, self._ended, self._results))
-            for kind, urls, clients in (
-                ("http", self.http_urls, self.http_clients),
-                ("grpc", self.grpc_urls, self.grpc_clients),
-            )
+            for kind, urls, clients in plan
             for url in [urls[index % len(urls)] for index in range(clients // _THREADS)]
         ]
         for process in self._processes:

@@ -63,19 +63,30 @@ def spawn(launch: Launch) -> subprocess.Popen[bytes]:
 
 def end(process: subprocess.Popen[bytes], launch: Launch) -> None:
     """End Triton: drained if it can be, killed if it must be, with its stubs and their shared memory."""
-    stubs = stubs_of(process.pid)
     process.terminate()
     try:
         process.wait(_EXIT_TIMEOUT_S + 5)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    for stub in stubs:
-        if stub.is_running():
-            stub.kill()
-    psutil.wait_procs(stubs, timeout=5)
+    _kill_stubs(launch)
     for region in _SHARED_MEMORY.glob(f"{launch.region_prefix}*"):
         region.unlink(missing_ok=True)
+
+
+def _kill_stubs(launch: Launch) -> None:
+    """Stubs outlive a Triton that was killed, as nobody's children: they are known by their own copy of the backend."""
+    stubs = [process for process in psutil.process_iter() if is_stub(process) and _runs_from(process, launch.folder)]
+    for stub in stubs:
+        stub.kill()
+    psutil.wait_procs(stubs, timeout=5)
+
+
+def _runs_from(process: psutil.Process, folder: Path) -> bool:
+    try:
+        return process.cmdline()[0].startswith(str(folder))
+    except (IndexError, psutil.Error):
+        return False
 
 
 def stubs_of(pid: int) -> list[psutil.Process]:

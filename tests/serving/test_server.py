@@ -65,9 +65,11 @@ def test_a_killed_step_answers_again_within_five_seconds(repository: Path, step:
 
 def test_a_killed_triton_is_started_again(repository: Path) -> None:
     with start(ServerSpec(repository, 0, 0, 0)) as server:
+        orphans = stubs_of(server.pid)
         os.kill(server.pid, signal.SIGKILL)
         time.sleep(0.5)
         answer_again(server, within_s=20)
+        assert not any(stub.is_running() for stub in orphans)
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])

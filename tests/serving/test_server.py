@@ -47,12 +47,13 @@ def answer_again(server: Server, within_s: float) -> float:
 
 
 def test_nothing_is_left_after_stop(repository: Path) -> None:
+    before = orphaned_regions()
     server = start(ServerSpec(repository, 0, 0, 0))
     family = [psutil.Process(server.pid), *stubs_of(server.pid)]
     assert len(family) == 4
     server.stop()
     assert not any(process.is_running() for process in family)
-    assert not orphaned_regions()
+    assert orphaned_regions() <= before
 
 
 @pytest.mark.parametrize("step", ["tokenizer", "encoder", "postprocess"])
@@ -89,6 +90,7 @@ def test_the_command_ends_cleanly_on_a_signal(repository: Path, ending: signal.S
 def test_a_signal_while_starting_leaves_nothing(repository: Path) -> None:
     command = [sys.executable, "-m", "trireme", "serve", "-r", str(repository)]
     ports = ["--http-port", "0", "--grpc-port", "0", "--metrics-port", "0"]
+    before = orphaned_regions()
     with subprocess.Popen([*command, *ports]) as process:
         family: list[psutil.Process] = []
         while not family:
@@ -97,7 +99,7 @@ def test_a_signal_while_starting_leaves_nothing(repository: Path) -> None:
         assert process.wait(30) == 0
     _, alive = psutil.wait_procs(family, timeout=5)
     assert not alive
-    assert not orphaned_regions()
+    assert orphaned_regions() <= before
 
 
 def test_triton_and_its_steps_die_with_a_killed_command(repository: Path) -> None:
@@ -148,6 +150,7 @@ def test_a_step_that_does_not_load_is_named_with_the_reason(repository: Path, tm
     labels.write_text('{"labels": ["one"], "activation": "softmax"}')
     for manifest in copy.glob("*/1/manifest.json"):  # a release that was made like this
         manifest.write_text(manifest.read_text().replace(honest, sha256_of(labels)))
+    before = orphaned_regions()
     with pytest.raises(ServerError, match=r"'sentiment_postprocess' version 1 does not load: .*1 labels .* 2 columns"):
         start(ServerSpec(copy, 0, 0, 0))
-    assert not orphaned_regions()
+    assert orphaned_regions() <= before

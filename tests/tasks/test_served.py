@@ -1,0 +1,132 @@
+"""Every task on the real Triton, beside PaddleNLP's own forward pass of the same weights."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import tritonclient.grpc as triton_grpc
+from tritonclient.utils import InferenceServerException
+
+from serving import Server
+from tests.tasks.conftest import Source
+
+pytestmark = pytest.mark.xdist_group("tasks")
+TOLERANCE = 1e-4
+SCHEMAS = ('["时间", "地点"]', '[{"人物": ["时间"]}]', '["评价", {"地点": ["人物", "时间"]}]')
+
+
+def ask(server: Server, pipeline: str, **columns: list[str]) -> dict[str, npt.NDArray[Any]]:
+    """All outputs for columns of texts, in requests of 16 rows."""
+    answers = []
+    with triton_grpc.InferenceServerClient(server.grpc_url) as client:
+        for start in range(0, len(columns["text"]), 16):
+            tensors = [_tensor(name, values[start : start + 16]) for name, values in columns.items()]
+            result = client.infer(pipeline, tensors)
+            names = [output.name for output in result.get_response().outputs]
+            answers.append({name: result.as_numpy(name) for name in names})
+    return {name: np.concatenate([answer[name] for answer in answers]) for name in answers[0]}
+
+
+def _tensor(name: str, values: list[str]) -> Any:
+    tensor = triton_grpc.InferInput(name, [len(values), 1], "BYTES")
+    tensor.set_data_from_numpy(np.array([[value.encode()] for value in values], dtype=np.object_))
+    return tensor
+
+
+def softmax(logits: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Over the last axis."""
+    powers: npt.NDArray[Any] = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    result: npt.NDArray[Any] = powers / powers.sum(axis=-1, keepdims=True)
+    return result
+
+
+def sigmoid(logits: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Of every element."""
+    result: npt.NDArray[Any] = 1 / (1 + np.exp(-logits))
+    return result
+
+
+def test_text_classification_scores_equal_the_sources(tasks_server: Server, source: Source, texts: list[str]) -> None:
+    theirs = softmax(np.stack(source("sentiment", "ErnieForSequenceClassification", texts)))
+    assert np.abs(ask(tasks_server, "sentiment", text=texts)["scores"] - theirs).max() < TOLERANCE
+
+
+def test_multi_label_scores_equal_the_sources_and_thresholds_choose_the_labels(
+    tasks_server: Server, source: Source, texts: list[str]
+) -> None:
+    theirs = sigmoid(np.stack(source("topics", "ErnieForSequenceClassification", texts)))
+    answer = ask(tasks_server, "topics", text=texts)
+    assert np.abs(answer["scores"] - theirs).max() < TOLERANCE
+    for row, scores in zip(answer["labels"].ravel(), answer["scores"], strict=True):
+        chosen = [entry["score"] for entry in json.loads(row)]
+        expected = [score for score, threshold in zip(scores, (0.2, 0.5, 0.7, 0.4), strict=True) if score >= threshold]
+        np.testing.assert_allclose(sorted(chosen), sorted(expected), atol=1e-6)
+
+
+def test_pair_scores_equal_the_sources(tasks_server: Server, source: Source, texts: list[str]) -> None:
+    pairs = [*texts[1:], texts[0]]
+    theirs = softmax(np.stack(source("pairs", "ErnieForSequenceClassification", texts, pairs)))
+    assert np.abs(ask(tasks_server, "pairs", text=texts, text_pair=pairs)["scores"] - theirs).max() < TOLERANCE
+
+
+def test_reranking_scores_equal_the_sources(tasks_server: Server, source: Source, texts: list[str]) -> None:
+    pairs = [*texts[1:], texts[0]]
+    theirs = sigmoid(np.stack(source("rerank", "ErnieForSequenceClassification", texts, pairs)))
+    ours = ask(tasks_server, "rerank", text=texts, text_pair=pairs)["score"]
+    assert np.abs(ours.ravel() - theirs.ravel()).max() < TOLERANCE
+
+
+@pytest.mark.parametrize("pipeline", ["ner", "long-ner"])
+def test_an_entity_is_the_text_between_its_offsets_and_no_two_overlap(
+    tasks_server: Server, texts: list[str], pipeline: str
+) -> None:
+    found = 0
+    for text, row in zip(texts, ask(tasks_server, pipeline, text=texts)["entities"].ravel(), strict=True):
+        entities = json.loads(row)
+        found += len(entities)
+        assert all(text[entity["start"] : entity["end"]] == entity["text"] for entity in entities)
+        ordered = sorted(entities, key=lambda entity: entity["start"])
+        assert all(one["end"] <= other["start"] for one, other in zip(ordered, ordered[1:], strict=False))
+    assert found > 100
+
+
+def test_cls_embeddings_equal_the_sources_first_token(tasks_server: Server, source: Source, texts: list[str]) -> None:
+    theirs = np.stack([hidden[0] for hidden in source("base", "ErnieModel", texts)])
+    assert np.abs(ask(tasks_server, "embed-cls", text=texts)["embedding"] - theirs).max() < TOLERANCE
+
+
+def test_mean_embeddings_equal_the_sources_mean_scaled_to_length_1(
+    tasks_server: Server, source: Source, texts: list[str]
+) -> None:
+    means = np.stack([hidden.mean(axis=0) for hidden in source("base", "ErnieModel", texts)])
+    theirs = means / np.linalg.norm(means, axis=1, keepdims=True)
+    assert np.abs(ask(tasks_server, "embed", text=texts)["embedding"] - theirs).max() < TOLERANCE
+
+
+def test_extraction_by_sixteen_clients_equals_one_by_one(tasks_server: Server, texts: list[str]) -> None:
+    work = [(text, SCHEMAS[index % len(SCHEMAS)]) for index, text in enumerate(texts)]
+
+    def extract(row: tuple[str, str]) -> Any:
+        return json.loads(ask(tasks_server, "uie", text=[row[0]], schema=[row[1]])["result"].ravel()[0])
+
+    def rounded(value: Any) -> Any:
+        return json.loads(json.dumps(value), parse_float=lambda digits: round(float(digits), 3))
+
+    alone = [rounded(extract(row)) for row in work]
+    with ThreadPoolExecutor(16) as pool:
+        together = [rounded(result) for result in pool.map(extract, work)]
+    assert sum(one == other for one, other in zip(alone, together, strict=True)) >= len(work) - 2  # a score at x.xxx5
+    assert any(alone)
+
+
+def test_a_wrong_schema_is_refused_by_name(tasks_server: Server) -> None:
+    with pytest.raises(InferenceServerException, match="input 'schema', row 0"):
+        ask(tasks_server, "uie", text=["好"], schema=["{not json"])
+
+
+def test_a_pair_task_without_text_pair_names_the_input(tasks_server: Server) -> None:
+    with pytest.raises(InferenceServerException, match="text_pair"):
+        ask(tasks_server, "pairs", text=["好"])

@@ -1,19 +1,29 @@
 """Triton's control interface, over gRPC only: a load over HTTP would stall the clients on its event loop."""
 
 import json
+import time
 from typing import Any
 
 import tritonclient.grpc as triton_grpc
 from google.protobuf.json_format import MessageToDict
+from tritonclient.grpc.model_config_pb2 import ModelConfig
+from tritonclient.utils import InferenceServerException
 
 from trireme.state import control_headers
+
+# A connection of its own: a shared one goes on backing off after a server has come back.
+OWN_CHANNEL = [("grpc.use_local_subchannel_pool", 1)]
+_MARK = "reloaded_at_ns"
+_ASK_TIMEOUT_S = 5.0
+_LOAD_TIMEOUT_S = 300.0
+_HUNG = {"StatusCode.DEADLINE_EXCEEDED", "StatusCode.UNAVAILABLE"}
 
 
 class Control:
     """Looks into one Triton and reloads its models. Close it after use."""
 
     def __init__(self, grpc_url: str, token: str) -> None:
-        self._client = triton_grpc.InferenceServerClient(grpc_url)
+        self._client = triton_grpc.InferenceServerClient(grpc_url, channel_args=OWN_CHANNEL)
         self._headers = control_headers(token)
 
     def __enter__(self) -> "Control":
@@ -24,26 +34,42 @@ class Control:
 
     def is_live(self) -> bool:
         """Whether Triton answers at all."""
-        return bool(self._client.is_server_live())
+        return bool(self._client.is_server_live(client_timeout=_ASK_TIMEOUT_S))
 
     def index(self) -> list[dict[str, Any]]:
         """Every model version that Triton knows: name, version, state, and why it is unavailable."""
-        answer = self._client.get_model_repository_index(headers=self._headers, as_json=True)
+        answer = self._client.get_model_repository_index(
+            headers=self._headers, as_json=True, client_timeout=_ASK_TIMEOUT_S
+        )
         rows: list[dict[str, Any]] = answer.get("models", [])
         return rows
 
-    def is_ensemble(self, model: str) -> bool:
-        """Whether a loaded model is an ensemble, which has no process of its own."""
-        config = self._client.get_model_config(model, headers=self._headers).config
-        return bool(config.platform == "ensemble")
+    def ready_versions(self, model: str) -> int:
+        """How many versions of a model are loaded."""
+        return sum(row["name"] == model and row.get("state") == "READY" for row in self.index())
+
+    def config(self, model: str) -> ModelConfig:
+        """The config with which a model is loaded."""
+        answer = self._client.get_model_config(model, headers=self._headers, client_timeout=_ASK_TIMEOUT_S)
+        config: ModelConfig = answer.config
+        return config
 
     def reload(self, model: str) -> None:
         """Replace all instances of a loaded model by new ones, while the rest goes on serving.
 
-        A plain load of an unchanged model does nothing; a load that brings the model's own config along does not
-        ask whether anything changed.
+        Triton does nothing, and says so to nobody, when it finds the config that it has, on disk or brought along. So
+        the model's own config is brought along with a mark that is new each time. A load without one is the way back.
         """
-        config = self._client.get_model_config(model, headers=self._headers).config
-        self._client.load_model(
-            model, headers=self._headers, config=json.dumps(MessageToDict(config, preserving_proto_field_name=True))
-        )
+        config = self.config(model)
+        config.parameters[_MARK].string_value = str(time.time_ns())
+        override = json.dumps(MessageToDict(config, preserving_proto_field_name=True))
+        self._client.load_model(model, headers=self._headers, config=override, client_timeout=_LOAD_TIMEOUT_S)
+
+    def unload(self, model: str) -> None:
+        """Take a model away from new requests; those in flight are still answered, after this returns."""
+        self._client.unload_model(model, headers=self._headers, client_timeout=_ASK_TIMEOUT_S)
+
+
+def is_hung(error: InferenceServerException) -> bool:
+    """Whether the control interface did not answer, as against having refused."""
+    return error.status() in _HUNG

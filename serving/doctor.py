@@ -5,19 +5,20 @@ import platform
 import shutil
 import sys
 import sysconfig
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import psutil
 
+from serving.finding import FAIL, OK, WARN, Finding, verdict
+from serving.hardware import cpu, memory
 from serving.ports import bind
 from serving.wheel import locate_wheel
-from text_runtime.cpu import usable_cores
 from trireme.errors import PortError, TriremeError
 
-OK, WARN, FAIL = "ok", "warn", "fail"
+__all__ = ["FAIL", "OK", "WARN", "Finding", "diagnose"]
+
 _LIBRARIES = {
     "tritonclient": ("serve", FAIL),
     "nvidia-pytriton": ("serve", FAIL),
@@ -27,40 +28,35 @@ _LIBRARIES = {
     "paddlepaddle": ("convert", WARN),
     "paddlenlp": ("convert", WARN),
 }
-_CPU_FLAGS = {
-    "avx2": "the engines fall back to slow code without it",
-    "avx512f": "fp32 and int8 run at half the speed without it",
-    "avx512_vnni": "int8 gains little without it (or avx_vnni)",
-    "avx512_bf16": "bf16 is refused without it or AMX",
-    "amx_bf16": "bf16 runs several times faster with it",
-    "amx_int8": "int8 runs several times faster with it",
-}
+# The wheel is tagged manylinux_2_35: pip refuses it on anything older.
+_GLIBC_MIN = (2, 35)
 _SHARED_MEMORY_MIN_MIB = 256
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing looked at."""
-
-    name: str
-    status: str
-    found: str
-    remedy: str = ""
+_Check = Callable[[], Iterator[Finding]]
 
 
 def diagnose() -> list[Finding]:
-    """Look at everything; nothing is changed."""
-    checks = (_python, _libraries, _triton, _libpython, _shared_memory, _ports, _cpu, _memory, _containers)
-    return [finding for check in checks for finding in check()]
+    """Look at everything; nothing is changed. A check that cannot look says so, and the others go on."""
+    checks = (_python, _glibc, _libraries, _triton, _libpython, _shared_memory, _ports, cpu, memory, _containers)
+    return [finding for check in checks for finding in _results(check)]
 
 
-def _verdict(name: str, is_fit: object, found: str, remedy: str, otherwise: str = WARN) -> Finding:
-    return Finding(name, OK, found) if is_fit else Finding(name, otherwise, found, remedy)
+def _results(check: _Check) -> list[Finding]:
+    try:
+        return list(check())
+    except (OSError, ValueError, psutil.Error) as error:
+        return [Finding(check.__name__.strip("_"), WARN, f"cannot be read here ({error})", "look at it by hand")]
 
 
 def _python() -> Iterator[Finding]:
     is_fit = (3, 10) <= sys.version_info[:2] <= (3, 12)
-    yield _verdict("Python", is_fit, platform.python_version(), "use 3.10 to 3.12", FAIL)
+    yield verdict("Python", is_fit, platform.python_version(), "use 3.10 to 3.12", FAIL)
+
+
+def _glibc() -> Iterator[Finding]:
+    name, found = platform.libc_ver()
+    numbers = tuple(int(part) for part in found.split(".")[:2] if part.isdecimal())
+    remedy = f"the wheel's Triton needs glibc {_GLIBC_MIN[0]}.{_GLIBC_MIN[1]} (Debian 12, Ubuntu 22.04); or a container"
+    yield verdict("glibc", name == "glibc" and numbers >= _GLIBC_MIN, f"{name} {found}".strip(), remedy, FAIL)
 
 
 def _libraries() -> Iterator[Finding]:
@@ -80,16 +76,16 @@ def _triton() -> Iterator[Finding]:
 
 def _libpython() -> Iterator[Finding]:
     name = f"libpython{sys.version_info.major}.{sys.version_info.minor}.so"
-    folders = [Path(str(sysconfig.get_config_var("LIBDIR"))), Path("/usr/lib/x86_64-linux-gnu")]
+    folders = [Path(str(sysconfig.get_config_var("LIBDIR"))), Path(f"/usr/lib/{platform.machine()}-linux-gnu")]
     found = [path for folder in folders for path in folder.glob(f"{name}*")]
     remedy = f"install it (Debian: libpython{sys.version_info.major}.{sys.version_info.minor}), or use a Python from uv"
-    yield _verdict("libpython", found, str(found[0]) if found else f"no {name}", remedy, FAIL)
+    yield verdict("libpython", found, str(found[0]) if found else f"no {name}", remedy, FAIL)
 
 
 def _shared_memory() -> Iterator[Finding]:
     free_mib = shutil.disk_usage("/dev/shm").free >> 20
     remedy = f"make it {_SHARED_MEMORY_MIN_MIB} MiB or more (docker run --shm-size=1g)"
-    yield _verdict("/dev/shm", free_mib >= _SHARED_MEMORY_MIN_MIB, f"{free_mib} MiB free", remedy, FAIL)
+    yield verdict("/dev/shm", free_mib >= _SHARED_MEMORY_MIN_MIB, f"{free_mib} MiB free", remedy, FAIL)
 
 
 def _ports() -> Iterator[Finding]:
@@ -101,24 +97,9 @@ def _ports() -> Iterator[Finding]:
             yield Finding(f"port {port}", WARN, "in use", f"stop what listens there, or serve with {option}")
 
 
-def _cpu() -> Iterator[Finding]:
-    flags = set(_cpu_line("flags").split())
-    yield Finding("CPU", OK, f"{_cpu_line('model name')}, {usable_cores()} usable of {os.cpu_count()} cores")
-    for flag, loss in _CPU_FLAGS.items():
-        yield _verdict(flag, flag in flags, "yes" if flag in flags else "no", loss)
-
-
-def _cpu_line(key: str) -> str:
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith(key)), "")
-
-
-def _memory() -> Iterator[Finding]:
-    free_gib = psutil.virtual_memory().available / 2**30
-    yield _verdict("memory", free_gib >= 2, f"{free_gib:.1f} GiB free", "converting needs 2 GiB")
-
-
 def _containers() -> Iterator[Finding]:
     docker, gpu = shutil.which("docker"), shutil.which("nvidia-smi")
-    yield _verdict("docker", docker, docker or "not found", "only needed for containers")
-    yield _verdict("NVIDIA GPU", gpu, gpu or "not found", "only needed for TensorRT")
+    yield verdict("docker", docker, docker or "not found", "only needed for containers")
+    has_device = gpu and os.path.exists("/dev/nvidiactl")
+    found = str(gpu) if has_device else "nvidia-smi without a device" if gpu else "not found"
+    yield verdict("NVIDIA GPU", has_device, found, "only needed for TensorRT")

@@ -1,96 +1,107 @@
-"""The Triton process: how it is started, and how it ends with everything that it started."""
+"""Triton's processes: how they are started, and how they end together with their shared memory."""
 
 import ctypes
 import os
 import signal
 import subprocess
-import sys
-from dataclasses import dataclass
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
 
-from serving.layout import runtime_parent
-from serving.ports import Ports
-from serving.spec import ServerSpec
-from serving.wheel import Wheel
-from trireme.state import CONTROL_KEY
+from serving.launch import DRAIN_TIMEOUT_S, Launch
 
-_EXIT_TIMEOUT_S = 10
 _PR_SET_PDEATHSIG = 1
-_RESTRICTED = "model-repository,model-config,shared-memory,trace,logging"
+_KILL_TIMEOUT_S = 10.0
+_POLL_S = 0.05
+_IDLE_S = 1.5
 _SHARED_MEMORY = Path("/dev/shm")
-
-
-@dataclass(frozen=True)
-class Launch:
-    """All that one start of Triton needs. `folder` is private to it and goes with it."""
-
-    spec: ServerSpec
-    ports: Ports
-    wheel: Wheel
-    folder: Path
-
-    @property
-    def backends(self) -> Path:
-        """The backend directory."""
-        return self.folder / "backends"
-
-    @property
-    def log(self) -> Path:
-        """Where Triton's own log goes."""
-        return self.folder / "triton.log"
-
-    @property
-    def region_prefix(self) -> str:
-        """The name that all shared-memory regions of this Triton begin with."""
-        return self.folder.name
+# The kernel's death signal follows the thread that started a process: this one lives as long as the whole of us.
+_spawner = ThreadPoolExecutor(1, "trireme-spawner")
 
 
 def spawn(launch: Launch) -> subprocess.Popen[bytes]:
     """Start Triton in a session of its own; the kernel ends it should this process die."""
-    libc = ctypes.CDLL(None)
+    spawned = _spawner.submit(_spawn, launch)
+    try:
+        return spawned.result()
+    except KeyboardInterrupt:
+        process = spawned.result()
+        process.kill()
+        process.wait()
+        raise
+
+
+def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
+    libc, parent = ctypes.CDLL(None), os.getpid()
+
+    def die_with_parent() -> None:
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != parent:  # it died before we asked
+            os._exit(1)
+
     with launch.log.open("ab") as log:
         return subprocess.Popen(
-            _arguments(launch),
-            env=_environment(launch),
+            launch.arguments(),
+            env=launch.environment(),
+            stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
-            preexec_fn=lambda: libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM),
+            preexec_fn=die_with_parent,
         )
 
 
-def end(process: subprocess.Popen[bytes], launch: Launch) -> None:
-    """End Triton: drained if it can be, killed if it must be, with its stubs and their shared memory."""
+def drain(process: subprocess.Popen[bytes]) -> None:
+    """Ask Triton to end, and give its requests in flight the time to be answered.
+
+    A model whose stub died under a request never unloads, and Triton would wait for it until its time is over: without
+    a stub nothing is left to answer.
+    """
     process.terminate()
-    try:
-        process.wait(_EXIT_TIMEOUT_S + 5)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-    _kill_stubs(launch)
-    for region in _SHARED_MEMORY.glob(f"{launch.region_prefix}*"):
+    start = busy = time.monotonic()
+    while process.poll() is None and (now := time.monotonic()) - start < DRAIN_TIMEOUT_S + _IDLE_S:
+        if stubs_of(process.pid):
+            busy = now
+        if now - busy > _IDLE_S:
+            return
+        time.sleep(_POLL_S)
+
+
+def end(process: subprocess.Popen[bytes], launch: Launch) -> None:
+    """Kill Triton, if it still runs, and all that it left behind: stubs and shared memory."""
+    process.kill()
+    process.wait()
+    clear(launch.backends, launch.region_prefix)
+
+
+def clear(backends: Path, region_prefix: str) -> None:
+    """Kill whatever runs with a backend directory, its Triton's parent alive or not, and remove its shared memory."""
+    deadline = time.monotonic() + _KILL_TIMEOUT_S
+    while (left := _running_with(backends)) and time.monotonic() < deadline:
+        for process in left:
+            _kill(process)
+        time.sleep(_POLL_S)
+    for region in _SHARED_MEMORY.glob(f"{region_prefix}*"):
         region.unlink(missing_ok=True)
 
 
-def _kill_stubs(launch: Launch) -> None:
-    """Stubs outlive a Triton that was killed, as nobody's children: they are known by their own copy of the backend."""
-    stubs = [process for process in psutil.process_iter() if is_stub(process) and _runs_from(process, launch.folder)]
-    for stub in stubs:
-        stub.kill()
-    psutil.wait_procs(stubs, timeout=5)
+def _running_with(backends: Path) -> list[psutil.Process]:
+    """Found by command line: the stubs of a Triton that was killed are nobody's children. Zombies have none."""
+    processes = psutil.process_iter(["cmdline"])
+    return [each for each in processes if any(str(backends) in argument for argument in each.info["cmdline"] or [])]
 
 
-def _runs_from(process: psutil.Process, folder: Path) -> bool:
+def _kill(process: psutil.Process) -> None:
     try:
-        return process.cmdline()[0].startswith(str(folder))
-    except (IndexError, psutil.Error):
-        return False
+        process.kill()
+    except psutil.NoSuchProcess:
+        return
 
 
 def stubs_of(pid: int) -> list[psutil.Process]:
-    """The Python backend's stub processes of a Triton."""
+    """The Python backend's living stub processes of a Triton."""
     try:
         return [child for child in psutil.Process(pid).children(recursive=True) if is_stub(child)]
     except psutil.NoSuchProcess:
@@ -111,39 +122,3 @@ def is_stub(process: psutil.Process) -> bool:
         return process.status() != psutil.STATUS_ZOMBIE and "python_backend_stub" in " ".join(process.cmdline()[:1])
     except psutil.Error:
         return False
-
-
-def _arguments(launch: Launch) -> list[str]:
-    spec, ports = launch.spec, launch.ports
-    names = ["python", *(path.name for path in launch.backends.iterdir() if path.name != "python")]
-    return [
-        str(launch.wheel.binary),
-        f"--model-repository={spec.repository.resolve()}",
-        f"--backend-directory={launch.backends}",
-        "--model-control-mode=explicit",
-        *(f"--load-model={name}" for name in spec.models),
-        "--strict-readiness=false",
-        # A broken pipeline is named with its reason by the readiness check, while Triton still answers.
-        "--exit-on-error=false",
-        "--disable-auto-complete-config",
-        "--metrics-config=summary_latencies=true",
-        f"--exit-timeout-secs={_EXIT_TIMEOUT_S}",
-        *(f"--{name}-address={spec.host}" for name in ("http", "grpc", "metrics")),
-        f"--http-port={ports.http}",
-        f"--grpc-port={ports.grpc}",
-        f"--metrics-port={ports.metrics}",
-        f"--http-restricted-api={_RESTRICTED}:{CONTROL_KEY}={spec.control_token}",
-        f"--grpc-restricted-protocol={_RESTRICTED}:{CONTROL_KEY}={spec.control_token}",
-        *(f"--backend-config={name},shm-region-prefix-name={launch.region_prefix}" for name in names),
-    ]
-
-
-def _environment(launch: Launch) -> dict[str, str]:
-    packages = [path for path in sys.path if path.endswith("site-packages")]
-    return os.environ | {
-        "LD_LIBRARY_PATH": launch.wheel.library_path,
-        "PATH": f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}",
-        "PYTHONPATH": ":".join([str(runtime_parent()), *packages]),
-        # Each stub leaves a folder there.
-        "TMPDIR": str(launch.folder),
-    }

@@ -1,49 +1,61 @@
 """Ready means: every pinned step is loaded, and a real text has passed through every pipeline."""
 
 import logging
+import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import psutil
 import tritonclient.grpc as triton_grpc
 from tritonclient.utils import InferenceServerException
 
-from serving.control import Control
+from serving.control import OWN_CHANNEL, Control
+from serving.launch import Launch
 from serving.spec import ServerSpec
+from serving.triton_log import last_error
 from trireme.contract import Step
 from trireme.errors import ServerError
 from trireme.repository import Repository
 
 _PROBE = {"text": "你好", "text_pair": "您好", "schema": "[]"}
+_PROBE_TIMEOUT_S = 60.0
 _POLL_S = 0.1
 _SAY_EVERY_S = 5.0
 _log = logging.getLogger(__name__)
 
 
-def wait_until_ready(spec: ServerSpec, process: subprocess.Popen[bytes], grpc_url: str, timeout_s: float) -> None:
+def wait_until_ready(
+    launch: Launch, process: subprocess.Popen[bytes], is_cancelled: Callable[[], bool], timeout_s: float
+) -> None:
     """Wait until every pipeline answers.
 
     Raises:
-        ServerError: Triton ended, a step refused to load, or the time is over.
+        ServerError: Triton ended, a step refused to load, a pipeline fails, the time is over, or it was cancelled.
     """
-    with Control(grpc_url, spec.control_token) as control:
-        for _ in _ticks(grpc_url, timeout_s, process):
-            if _is_loaded(spec, control, grpc_url):
+    loading: set[str] = set()
+    with Control(launch.grpc_url, launch.spec.control_token) as control:
+        for _ in _ticks(launch, process, timeout_s, loading):
+            if is_cancelled():
+                raise ServerError(launch.grpc_url, "was stopped before it was ready", "start it again")
+            loading.clear()
+            loading.update(_closed_ports(launch, process.pid) or _still_loading(launch, control))
+            if not loading:
                 break
-    for name in spec.names:
-        probe(spec, grpc_url, name)
+    for name in launch.spec.names:
+        probe(launch.spec, launch.grpc_url, name)
 
 
-def probe(spec: ServerSpec, grpc_url: str, name: str, timeout_s: float = 60.0) -> None:
+def probe(spec: ServerSpec, grpc_url: str, name: str, timeout_s: float = _PROBE_TIMEOUT_S) -> None:
     """Send one small text through a pipeline.
 
     Raises:
         ServerError: it does not answer.
     """
     tensors = [_probe_input(tensor.name) for tensor in Repository(spec.repository).config(name).input]
-    with triton_grpc.InferenceServerClient(grpc_url) as client:
+    with triton_grpc.InferenceServerClient(grpc_url, channel_args=OWN_CHANNEL) as client:
         try:
             client.infer(name, tensors, client_timeout=timeout_s)
         except InferenceServerException as error:
@@ -59,36 +71,71 @@ def _probe_input(name: str) -> Any:
     return tensor
 
 
-def _ticks(grpc_url: str, timeout_s: float, process: subprocess.Popen[bytes]) -> Iterator[None]:
+def _ticks(launch: Launch, process: subprocess.Popen[bytes], timeout_s: float, loading: set[str]) -> Iterator[None]:
     start = said = time.monotonic()
     while (now := time.monotonic()) - start < timeout_s:
         if process.poll() is not None:
-            raise ServerError(grpc_url, f"Triton ended with exit code {process.returncode}", "run `trireme doctor`")
+            problem = f"Triton {_ending(process.returncode)}: {last_error(launch.log)}"
+            raise ServerError(launch.grpc_url, problem, "run `trireme doctor`")
         if now - said > _SAY_EVERY_S:
-            _log.info("still loading, %.0f s", now - start)
+            _log.info("still loading after %.0f s: %s", now - start, ", ".join(sorted(loading)))
             said = now
         yield
         time.sleep(_POLL_S)
-    raise ServerError(grpc_url, f"not ready after {timeout_s:.0f} s", "give it more time, or fewer pipelines")
+    problem = f"not ready after {timeout_s:.0f} s; its log ends with: {last_error(launch.log)}"
+    raise ServerError(launch.grpc_url, problem, "give it more time, or fewer pipelines")
 
 
-def _is_loaded(spec: ServerSpec, control: Control, grpc_url: str) -> bool:
+def _ending(code: int) -> str:
+    return f"ended with exit code {code}" if code >= 0 else f"was killed by {signal.Signals(-code).name}"
+
+
+def _closed_ports(launch: Launch, pid: int) -> set[str]:
+    """Ports on which it does not listen yet.
+
+    Triton opens one after the other, and ends a while after it found one taken: until then it answers on the others.
+    """
+    wanted = {"HTTP": launch.ports.http, "gRPC": launch.ports.grpc, "metrics": launch.ports.metrics}
+    try:
+        open_ports = {each.laddr.port for each in psutil.Process(pid).net_connections("tcp") if each.status == "LISTEN"}
+    except psutil.Error:
+        open_ports = set()
+    return {f"{name} port {port}" for name, port in wanted.items() if port not in open_ports}
+
+
+def _still_loading(launch: Launch, control: Control) -> set[str]:
+    """What is not there yet: steps in their pinned versions, pipelines, and the ensembles of staged releases."""
+    wanted = dict.fromkeys(launch.spec.models) | _pinned_steps(launch.spec)
     try:
         rows = control.index() if control.is_live() else []
     except InferenceServerException:
-        return False  # the listener is not up yet
-    wanted = {step.model_name(name) for name in spec.names for step in Step} | set(spec.models)
-    for row in rows:
-        if row["name"] in wanted and row.get("state") == "UNAVAILABLE" and row.get("reason") not in (None, "unloaded"):
-            _refuse(rows, wanted, grpc_url)
-    return wanted <= {row["name"] for row in rows if row.get("state") == "READY"}
+        return set(wanted)  # the listener is not up yet
+    _refuse_broken([row for row in rows if row["name"] in wanted], launch.grpc_url)
+    ready = {(row["name"], row.get("version")) for row in rows if row.get("state") == "READY"}
+    ready |= {(name, None) for name, _ in ready}
+    return {name for name, version in wanted.items() if (name, version) not in ready}
 
 
-def _refuse(rows: list[dict[str, Any]], wanted: set[str], grpc_url: str) -> None:
+def _pinned_steps(spec: ServerSpec) -> dict[str, str | None]:
+    repository = Repository(spec.repository)
+    return {step.model_name(name): str(repository.pinned_release(name)) for name in spec.names for step in Step}
+
+
+def _refuse_broken(rows: list[dict[str, Any]], grpc_url: str) -> None:
     """Name the step that broke rather than the ensemble, which only misses it."""
-    broken = [row for row in rows if row["name"] in wanted and row.get("state") == "UNAVAILABLE" and row.get("reason")]
-    row = max(broken, key=lambda found: len(found["name"]))
-    lines = [line.strip() for line in row["reason"].replace("\\n", "\n").splitlines() if line.strip()]
-    reason = next((line for line in lines if "Error" in line), lines[0])
-    problem = f"model '{row['name']}' version {row.get('version', '?')} does not load: {reason}"
+    reasons = {(row["name"], row.get("version", "?")): row.get("reason") for row in rows if _is_broken(row)}
+    if not reasons:
+        return
+    name, version = max(reasons, key=lambda key: len(key[0]))
+    problem = f"model '{name}' version {version} does not load: {_gist(str(reasons[name, version]))}"
     raise ServerError(grpc_url, problem, "export the release again, or pin another")
+
+
+def _is_broken(row: dict[str, Any]) -> bool:
+    return row.get("state") == "UNAVAILABLE" and row.get("reason") not in (None, "", "unloaded")
+
+
+def _gist(reason: str) -> str:
+    """The exception of a traceback; else its first line."""
+    lines = [line.strip() for line in reason.replace("\\n", "\n").splitlines() if line.strip()]
+    return next((line for line in lines if "Error" in line), lines[0])

@@ -1,27 +1,23 @@
 """A running Triton: from `start` to `stop`."""
 
 import logging
-import shutil
 import signal
-import subprocess
-import tempfile
 import threading
 from collections.abc import Callable
-from pathlib import Path
+from types import FrameType
 
-from serving.control import Control
-from serving.layout import lay_out_backends
+from serving.launch import Launch
+from serving.layout import lay_out_backends, require_safe_path
 from serving.ports import choose_ports
-from serving.process import Launch, end, spawn
-from serving.readiness import wait_until_ready
 from serving.spec import ServerSpec
-from serving.state import remove_state, write_state
 from serving.supervision import Supervisor
+from serving.triton import Triton
 from serving.wheel import locate_wheel
-from trireme.errors import ServerError
+from serving.workspace import Workspace, sweep
 from trireme.state import control_headers
 
-_READY_TIMEOUT_S = 300.0
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_POLL_S = 0.5
 _log = logging.getLogger(__name__)
 
 
@@ -30,12 +26,15 @@ def start(spec: ServerSpec) -> "Server":
 
     Raises:
         PortError: a port is taken.
+        MissingLibraryError: the wheel is not installed.
         ServerError: Triton does not start, or a pipeline does not load. Nothing is left running.
     """
-    launch = Launch(spec, choose_ports(spec), locate_wheel(), Path(tempfile.mkdtemp(prefix="trireme-")))
-    server = Server(launch)
+    require_safe_path(spec.repository.resolve())
+    sweep()  # a killed server's Triton may still hold the ports
+    wheel, ports = locate_wheel(), choose_ports(spec)
+    workspace = Workspace()
+    server = Server(Launch(spec, ports, wheel, workspace.folder), workspace)
     try:
-        lay_out_backends(launch.backends, launch.wheel)
         server.launch()
     except BaseException:
         server.stop()
@@ -48,9 +47,11 @@ def serve(spec: ServerSpec, announce: Callable[["Server"], None]) -> None:
 
     Raises:
         PortError: a port is taken.
-        ServerError: Triton does not start, or a pipeline does not load. Nothing is left running.
+        ServerError: Triton does not start, a pipeline does not load, or it died and does not come back. Nothing is
+            left running.
     """
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in _SIGNALS:
+        signal.signal(number, _interrupt)
     try:
         with start(spec) as server:
             announce(server)
@@ -59,13 +60,21 @@ def serve(spec: ServerSpec, announce: Callable[["Server"], None]) -> None:
         _log.info("stopped before it was ready")
 
 
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    """Interrupt once: a second signal must not break off the cleaning."""
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
 class Server:
     """A Triton that serves. Use it as a context manager, or call `stop`."""
 
-    def __init__(self, launch: Launch) -> None:
+    def __init__(self, launch: Launch, workspace: Workspace) -> None:
         self._launch = launch
-        self._process: subprocess.Popen[bytes] | None = None
-        self._supervisor = Supervisor(lambda: self.pid, self._open_control, self._restart)
+        self._workspace = workspace
+        self._triton = Triton(launch)
+        self._supervisor = Supervisor(self._triton)
 
     def __enter__(self) -> "Server":
         return self
@@ -75,10 +84,8 @@ class Server:
 
     @property
     def pid(self) -> int:
-        """Triton's process id."""
-        if self._process is None:
-            raise ServerError(self.grpc_url, "it is not running", "start it")
-        return self._process.pid
+        """Triton's process id; another one after it died and was started again."""
+        return self._triton.pid
 
     @property
     def http_url(self) -> str:
@@ -88,7 +95,7 @@ class Server:
     @property
     def grpc_url(self) -> str:
         """Host and port for gRPC."""
-        return f"{self._launch.spec.host}:{self._launch.ports.grpc}"
+        return self._launch.grpc_url
 
     @property
     def metrics_url(self) -> str:
@@ -107,41 +114,28 @@ class Server:
 
     def launch(self) -> None:
         """Start the process, wait until it is ready, and begin to watch it."""
-        self._spawn()
+        lay_out_backends(self._launch.backends, self._launch.wheel)
+        self._triton.begin()
         self._supervisor.start()
-        write_state(self._launch, self.pid)
 
     def wait(self) -> None:
-        """Serve until SIGINT or SIGTERM."""
+        """Serve until SIGINT or SIGTERM. For the main thread.
+
+        Raises:
+            ServerError: Triton died and does not come back.
+        """
         asked = threading.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in _SIGNALS:
             signal.signal(number, lambda *_: asked.set())
-        asked.wait()
+        while not asked.wait(_POLL_S):
+            if self._supervisor.failure is not None:
+                raise self._supervisor.failure
         _log.info("stopping: requests in flight are still answered")
 
     def stop(self) -> None:
         """End Triton and remove all that belonged to it. Safe to call twice."""
         self._supervisor.stop()
-        if self._process is not None:
-            end(self._process, self._launch)
-            self._process = None
-        remove_state(self._launch)
-        shutil.rmtree(self._launch.folder, ignore_errors=True)
-
-    def _spawn(self) -> None:
-        _log.info("starting Triton: %s", ", ".join(self._launch.spec.names))
-        self._process = spawn(self._launch)
-        try:
-            wait_until_ready(self._launch.spec, self._process, self.grpc_url, _READY_TIMEOUT_S)
-        except ServerError:
-            _log.debug("%s", self._launch.log.read_text(errors="replace"))
-            raise
-
-    def _restart(self) -> None:
-        if self._process is not None:
-            end(self._process, self._launch)
-        self._spawn()
-        write_state(self._launch, self.pid)
-
-    def _open_control(self) -> Control:
-        return Control(self.grpc_url, self._launch.spec.control_token)
+        self._triton.end()
+        self._supervisor.join()
+        self._triton.end()  # should the supervisor just have started it again
+        self._workspace.remove()

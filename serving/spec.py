@@ -2,8 +2,10 @@
 
 import secrets
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from pathlib import Path
 
+from trireme.contract import Step
 from trireme.errors import RepositoryError
 from trireme.integrity import verify_release
 from trireme.repository import Repository
@@ -25,11 +27,18 @@ class ServerSpec:
     pipelines: tuple[str, ...] = ()
     host: str = "127.0.0.1"
     control_token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
+    log_verbosity: int = 0
 
     def __post_init__(self) -> None:
         for port in (self.http_port, self.grpc_port, self.metrics_port):
             if not 0 <= port <= 65535:
                 raise ValueError(f"port {port} is not between 0 and 65535")
+        if not ip_address(self.host).is_loopback:
+            raise ValueError(f"host {self.host} is not loopback: the wheel's Triton lacks security fixes")
+        if self.log_verbosity < 0:
+            raise ValueError(f"log_verbosity {self.log_verbosity} is negative")
+        if not self.control_token:
+            raise ValueError("an empty control token would open the control interface to everybody")
         remedy = "export a pipeline first (`trireme export --help`)"
         if not self.repository.is_dir():
             raise RepositoryError(self.repository, "there is no such model repository", remedy)
@@ -47,6 +56,11 @@ class ServerSpec:
     def models(self) -> tuple[str, ...]:
         """What Triton loads for them."""
         return tuple(model for name in self.names for model in Repository(self.repository).served_models(name))
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The models that do the pipelines' work."""
+        return tuple(step.model_name(name) for name in self.names for step in Step)
 
     def _require_pinned_release(self, name: str, remedy: str) -> None:
         repository = Repository(self.repository)

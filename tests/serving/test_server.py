@@ -1,126 +1,199 @@
-"""Starting, supervising and ending Triton."""
+"""Starting and ending Triton."""
 
-import os
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
 import pytest
 
-from serving import Server, ServerSpec, start
+from serving import ServerSpec, start
+from serving.ports import Ports
 from serving.process import stubs_of
+from tests.serving.throwaway import ask, regions_of, write_pipeline
 from text_runtime.manifest import sha256_of
-from trireme.client import Address, infer
+from trireme.contract import Step
 from trireme.errors import IntegrityError, PortError, RepositoryError, ServerError
+from trireme.state import local_servers
 
 
-def orphaned_regions() -> set[str]:
-    """Shared-memory segments that belong to no running server; other tests have servers of their own."""
-    commands = [" ".join(process.cmdline()) for process in psutil.process_iter() if _is_triton(process)]
-    names = {path.name for path in Path("/dev/shm").glob("trireme-*")}
-    return {name for name in names if not any(name[: len("trireme-12345678")] in command for command in commands)}
+@pytest.fixture
+def parrots(tmp_path: Path) -> Path:
+    """A repository with the throwaway pipeline, this test's own."""
+    return write_pipeline(tmp_path / "repository")
 
 
-def _is_triton(process: psutil.Process) -> bool:
+@contextmanager
+def command(repository: Path) -> Iterator[subprocess.Popen[str]]:
+    """`trireme serve` on free ports."""
+    words = [sys.executable, "-m", "trireme", "serve", "-r", str(repository)]
+    ports = ["--http-port", "0", "--grpc-port", "0", "--metrics-port", "0"]
+    with subprocess.Popen([*words, *ports], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def grpc_url_of(process: subprocess.Popen[str]) -> str:
+    """Wait until the command says that it is ready; gives its gRPC address."""
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    assert line.startswith("ready: HTTP 127.0.0.1:")
+    return line.split("gRPC ")[1].split(",")[0]
+
+
+def family_of(pid: int) -> list[psutil.Process]:
+    """All that a process started, and what those started."""
+    return psutil.Process(pid).children(recursive=True)
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """Whether a process runs; one whose parent is slow to reap it does not."""
     try:
-        return process.name() == "tritonserver"
+        return process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
 
 
-def answer_again(server: Server, within_s: float) -> float:
-    """Seconds until the pipeline answers."""
-    begin = time.monotonic()
-    while time.monotonic() - begin < within_s:
-        try:
-            infer(Address(server.grpc_url, is_grpc=True), "sentiment", ["好"])
-        except Exception:
-            time.sleep(0.05)
-        else:
-            return time.monotonic() - begin
-    raise AssertionError(f"no answer within {within_s} s")
+def folder_of(family: list[psutil.Process]) -> Path:
+    """The private folder of the Triton in a family."""
+    (words,) = [process.cmdline() for process in family if process.name() == "tritonserver"]
+    (option,) = [word for word in words if word.startswith("--backend-directory=")]
+    return Path(option.split("=")[1]).parent
 
 
-def test_nothing_is_left_after_stop(repository: Path) -> None:
-    before = orphaned_regions()
-    server = start(ServerSpec(repository, 0, 0, 0))
+def test_nothing_is_left_after_stop(parrots: Path) -> None:
+    server = start(ServerSpec(parrots, 0, 0, 0))
     family = [psutil.Process(server.pid), *stubs_of(server.pid)]
+    folder = server._launch.folder
     assert len(family) == 4
+    assert regions_of(folder)
     server.stop()
-    assert not any(process.is_running() for process in family)
-    assert orphaned_regions() <= before
+    assert not any(map(is_alive, family))
+    assert not regions_of(folder)
+    assert not folder.exists()
 
 
-@pytest.mark.parametrize("step", ["tokenizer", "encoder", "postprocess"])
-def test_a_killed_step_answers_again_within_five_seconds(repository: Path, step: str) -> None:
-    with start(ServerSpec(repository, 0, 0, 0)) as server:
-        (stub,) = [stub for stub in stubs_of(server.pid) if f"sentiment_{step}/" in stub.cmdline()[1]]
-        stub.kill()
-        assert answer_again(server, within_s=5) < 5
+def test_a_stopped_server_can_be_stopped_again(parrots: Path) -> None:
+    server = start(ServerSpec(parrots, 0, 0, 0))
+    server.stop()
+    server.stop()
+    with pytest.raises(ServerError, match="not running"):
+        _ = server.pid
 
 
-def test_a_killed_triton_is_started_again(repository: Path) -> None:
-    with start(ServerSpec(repository, 0, 0, 0)) as server:
-        orphans = stubs_of(server.pid)
-        os.kill(server.pid, signal.SIGKILL)
-        time.sleep(0.5)
-        answer_again(server, within_s=20)
-        assert not any(stub.is_running() for stub in orphans)
+def test_a_server_outlives_the_thread_that_started_it(parrots: Path) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        server = pool.submit(start, ServerSpec(parrots, 0, 0, 0)).result()
+    with server:
+        pid = server.pid
+        time.sleep(1)
+        ask(server.grpc_url)
+        assert server.pid == pid
+
+
+def test_the_state_file_is_private_and_goes_with_the_server(
+    parrots: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    with start(ServerSpec(parrots, 0, 0, 0)) as server:
+        (path,) = (tmp_path / "trireme").iterdir()
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert path.parent.stat().st_mode & 0o777 == 0o700
+        (state,) = local_servers()
+        assert (state.pid, state.grpc) == (server.pid, server.grpc_url)
+    assert not path.exists()
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
-def test_the_command_ends_cleanly_on_a_signal(repository: Path, ending: signal.Signals) -> None:
-    command = [sys.executable, "-m", "trireme", "serve", "-r", str(repository)]
-    ports = ["--http-port", "0", "--grpc-port", "0", "--metrics-port", "0"]
-    with subprocess.Popen([*command, *ports], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline().startswith("ready: HTTP 127.0.0.1:")
-        family = psutil.Process(process.pid).children(recursive=True)
+def test_on_a_signal_requests_in_flight_are_answered_and_the_exit_is_zero(
+    parrots: Path, ending: signal.Signals
+) -> None:
+    with command(parrots) as process, ThreadPoolExecutor(1) as pool:
+        url = grpc_url_of(process)
+        family = family_of(process.pid)
+        folder = folder_of(family)
+        in_flight = pool.submit(ask, url, "sleep 1.5")
+        time.sleep(0.5)
         process.send_signal(ending)
-        assert process.wait(30) == 0
-    psutil.wait_procs(family, timeout=5)
-    assert not any(child.is_running() for child in family)
+        in_flight.result()
+        assert process.wait(15) == 0
+    assert not any(map(is_alive, family))
+    assert not regions_of(folder)
 
 
-def test_a_signal_while_starting_leaves_nothing(repository: Path) -> None:
-    command = [sys.executable, "-m", "trireme", "serve", "-r", str(repository)]
-    ports = ["--http-port", "0", "--grpc-port", "0", "--metrics-port", "0"]
-    before = orphaned_regions()
-    with subprocess.Popen([*command, *ports]) as process:
-        family: list[psutil.Process] = []
-        while not family:
-            family = psutil.Process(process.pid).children(recursive=True)
+def test_a_signal_while_starting_leaves_nothing(parrots: Path) -> None:
+    with command(parrots) as process:
+        while not (family := [each for each in family_of(process.pid) if each.name() == "tritonserver"]):
+            time.sleep(0.01)
+        folder = folder_of(family)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
-    _, alive = psutil.wait_procs(family, timeout=5)
-    assert not alive
-    assert orphaned_regions() <= before
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 0
+    assert not any(map(is_alive, family))
+    assert not regions_of(folder)
+    assert not folder.exists()
 
 
-def test_triton_and_its_steps_die_with_a_killed_command(repository: Path) -> None:
-    command = [sys.executable, "-m", "trireme", "serve", "-r", str(repository)]
-    ports = ["--http-port", "0", "--grpc-port", "0", "--metrics-port", "0"]
-    with subprocess.Popen([*command, *ports], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        family = psutil.Process(process.pid).children(recursive=True)
+def test_a_killed_commands_triton_ends_and_the_next_start_sweeps_the_rest(parrots: Path) -> None:
+    with command(parrots) as process:
+        grpc_url_of(process)
+        family = family_of(process.pid)
+        folder = folder_of(family)
         process.kill()
-    _, alive = psutil.wait_procs(family, timeout=20)
-    assert not alive
+    deadline = time.monotonic() + 15
+    while any(map(is_alive, family)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(map(is_alive, family))
+    start(ServerSpec(parrots, 0, 0, 0)).stop()
+    assert not regions_of(folder)
+    assert not folder.exists()
 
 
-def test_a_busy_port_is_named_with_its_option(repository: Path) -> None:
+def test_stubs_that_outlived_everybody_are_swept_by_the_next_start(parrots: Path) -> None:
+    with command(parrots) as process:
+        grpc_url_of(process)
+        family = family_of(process.pid)
+        folder = folder_of(family)
+        for each in family:  # a frozen stub cannot see that its Triton died
+            if each.name() != "tritonserver":
+                each.suspend()
+        process.kill()
+        next(each for each in family if each.name() == "tritonserver").kill()
+    assert regions_of(folder)
+    start(ServerSpec(parrots, 0, 0, 0)).stop()
+    assert not any(map(is_alive, family))
+    assert not regions_of(folder)
+    assert not folder.exists()
+
+
+def test_a_busy_port_is_named_with_its_option(parrots: Path) -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         port = listener.getsockname()[1]
         with pytest.raises(PortError, match=rf"port {port} is already in use.*--grpc-port"):
-            start(ServerSpec(repository, 0, port, 0))
+            start(ServerSpec(parrots, 0, port, 0))
+
+
+def test_a_triton_that_ends_while_starting_is_reported_with_its_own_error(
+    parrots: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        taken = listener.getsockname()[1]
+        monkeypatch.setattr("serving.server.choose_ports", lambda _: Ports(taken, 1, 2))
+        with pytest.raises(ServerError, match=rf"ended with exit code 1: .*{taken}.* in use"):
+            start(ServerSpec(parrots, 0, 0, 0))
 
 
 def test_an_empty_repository_is_refused(tmp_path: Path) -> None:
@@ -128,29 +201,63 @@ def test_an_empty_repository_is_refused(tmp_path: Path) -> None:
         ServerSpec(tmp_path)
 
 
-def test_a_pin_to_a_release_that_is_not_there_is_refused(repository: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(repository, tmp_path / "copy")
-    shutil.rmtree(copy / "sentiment" / "1")
+def test_a_pipeline_that_is_not_in_the_repository_is_refused(parrots: Path) -> None:
+    with pytest.raises(RepositoryError, match="macaw"):
+        ServerSpec(parrots, pipelines=("macaw",))
+
+
+def test_a_pin_to_a_release_that_is_not_there_is_refused(parrots: Path) -> None:
+    shutil.rmtree(parrots / "parrot" / "1")
     with pytest.raises(RepositoryError, match="pins release 1, which is not on disk"):
-        ServerSpec(copy)
+        ServerSpec(parrots)
 
 
-def test_a_changed_file_is_found_before_triton_starts(repository: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(repository, tmp_path / "copy")
-    with (copy / "sentiment_encoder" / "1" / "model.onnx").open("ab") as model:
-        model.write(b"!")
-    with pytest.raises(IntegrityError, match="model.onnx"):
-        start(ServerSpec(copy, 0, 0, 0))
+def test_a_changed_file_is_found_before_triton_starts(parrots: Path) -> None:
+    with (parrots / "parrot_encoder" / "1" / "model.py").open("a") as model:
+        model.write("#")
+    with pytest.raises(IntegrityError, match=r"model\.py"):
+        ServerSpec(parrots)
 
 
-def test_a_step_that_does_not_load_is_named_with_the_reason(repository: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(repository, tmp_path / "copy")
-    labels = copy / "sentiment_postprocess" / "1" / "labels.json"
-    honest = sha256_of(labels)
-    labels.write_text('{"labels": ["one"], "activation": "softmax"}')
-    for manifest in copy.glob("*/1/manifest.json"):  # a release that was made like this
-        manifest.write_text(manifest.read_text().replace(honest, sha256_of(labels)))
-    before = orphaned_regions()
-    with pytest.raises(ServerError, match=r"'sentiment_postprocess' version 1 does not load: .*1 labels .* 2 columns"):
-        start(ServerSpec(copy, 0, 0, 0))
-    assert orphaned_regions() <= before
+def test_an_address_that_others_can_reach_is_refused(parrots: Path) -> None:
+    with pytest.raises(ValueError, match="not loopback"):
+        ServerSpec(parrots, host="0.0.0.0")
+
+
+def test_a_repository_whose_path_triton_cannot_use_is_refused_at_once(parrots: Path) -> None:
+    moved = parrots.rename(parrots.parent / "with a blank")
+    with pytest.raises(ServerError, match="without blanks"):
+        start(ServerSpec(moved, 0, 0, 0))
+
+
+def test_a_step_that_does_not_load_is_named_with_its_own_exception(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "serving")
+    write_pipeline(tmp_path, broken=Step.ENCODER)
+    reason = r"'parrot_encoder' version 1 does not load: .*ValueError: the labels are gone;"
+    with pytest.raises(ServerError, match=reason):
+        start(ServerSpec(tmp_path, 0, 0, 0))
+    folder = Path(caplog.text.split("its log: ")[1].split(")")[0]).parent
+    assert not regions_of(folder)
+    assert not folder.exists()
+
+
+def test_a_pipeline_that_loads_and_does_not_answer_is_refused(parrots: Path) -> None:
+    model = parrots / "parrot_postprocess" / "1" / "model.py"
+    honest = sha256_of(model)
+    model.write_text(
+        model.read_text().replace("def answer(self, request):", "def answer(self, request):\n        1 / 0")
+    )
+    for manifest in parrots.glob("*/1/manifest.json"):  # a release that was made like this
+        manifest.write_text(manifest.read_text().replace(honest, sha256_of(model)))
+    with pytest.raises(ServerError, match=r"'parrot' fails a real inference .*division by zero"):
+        start(ServerSpec(parrots, 0, 0, 0))
+
+
+def test_only_the_pipelines_asked_for_are_served(tmp_path: Path) -> None:
+    write_pipeline(tmp_path)
+    write_pipeline(tmp_path, name="cuckoo", broken=Step.TOKENIZER)
+    with start(ServerSpec(tmp_path, 0, 0, 0, pipelines=("parrot",))) as server:
+        ask(server.grpc_url)
+        assert len(stubs_of(server.pid)) == 3

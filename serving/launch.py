@@ -1,0 +1,92 @@
+"""One start of Triton: what it is told on its command line and in its environment."""
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from serving.layout import runtime_parent
+from serving.ports import Ports
+from serving.spec import ServerSpec
+from serving.wheel import Wheel
+from trireme.state import CONTROL_KEY
+
+DRAIN_TIMEOUT_S = 10
+_RESTRICTED = "model-repository,model-config,shared-memory,trace,logging"
+
+
+@dataclass(frozen=True)
+class Launch:
+    """All that one start of Triton needs. `folder` is private to it and goes with it."""
+
+    spec: ServerSpec
+    ports: Ports
+    wheel: Wheel
+    folder: Path
+
+    @property
+    def backends(self) -> Path:
+        """The backend directory. Triton and all its stubs name it on their command lines, and nobody else does."""
+        return self.folder / "backends"
+
+    @property
+    def log(self) -> Path:
+        """Where Triton's own log goes."""
+        return self.folder / "triton.log"
+
+    @property
+    def region_prefix(self) -> str:
+        """The name that all shared-memory regions of this Triton begin with."""
+        return self.folder.name
+
+    @property
+    def grpc_url(self) -> str:
+        """Host and port for gRPC."""
+        return f"{self.spec.host}:{self.ports.grpc}"
+
+    def arguments(self) -> list[str]:
+        """Triton's command line."""
+        names = ["python", *(path.name for path in self.backends.iterdir() if path.name != "python")]
+        return [
+            str(self.wheel.binary),
+            f"--model-repository={self.spec.repository.resolve()}",
+            f"--backend-directory={self.backends}",
+            *self._loading(),
+            *self._listening(),
+            f"--log-verbose={self.spec.log_verbosity}",
+            *(f"--backend-config={name},shm-region-prefix-name={self.region_prefix}" for name in names),
+        ]
+
+    def _loading(self) -> list[str]:
+        return [
+            "--model-control-mode=explicit",
+            *(f"--load-model={name}" for name in self.spec.models),
+            "--strict-readiness=false",
+            # A broken pipeline is named with its reason by the readiness check, while Triton still answers.
+            "--exit-on-error=false",
+            "--disable-auto-complete-config",
+            f"--exit-timeout-secs={DRAIN_TIMEOUT_S}",
+        ]
+
+    def _listening(self) -> list[str]:
+        control = f"{_RESTRICTED}:{CONTROL_KEY}={self.spec.control_token}"
+        return [
+            *(f"--{name}-address={self.spec.host}" for name in ("http", "grpc", "metrics")),
+            f"--http-port={self.ports.http}",
+            f"--grpc-port={self.ports.grpc}",
+            f"--metrics-port={self.ports.metrics}",
+            "--metrics-config=summary_latencies=true",
+            f"--http-restricted-api={control}",
+            f"--grpc-restricted-protocol={control}",
+        ]
+
+    def environment(self) -> dict[str, str]:
+        """This process's environment, so that Triton finds the wheel's libraries and its stubs find ours."""
+        packages = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
+        return os.environ | {
+            "LD_LIBRARY_PATH": self.wheel.library_path,
+            "PATH": f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}",
+            "PYTHONPATH": ":".join([str(runtime_parent()), *packages]),
+            # Each stub leaves a folder there.
+            "TMPDIR": str(self.folder),
+        }

@@ -14,10 +14,11 @@ from tritonclient.utils import InferenceServerException
 
 from serving.control import OWN_CHANNEL, Control
 from serving.launch import Launch
+from serving.ports import taken_port
 from serving.spec import ServerSpec
 from serving.triton_log import last_error
 from trireme.contract import Step
-from trireme.errors import ServerError
+from trireme.errors import PortError, ServerError
 from trireme.repository import Repository
 
 _PROBE = {"text": "你好", "text_pair": "您好", "schema": "[]"}
@@ -33,6 +34,7 @@ def wait_until_ready(
     """Wait until every pipeline answers.
 
     Raises:
+        PortError: another process took a port before Triton did.
         ServerError: Triton ended, a step refused to load, a pipeline fails, the time is over, or it was cancelled.
     """
     loading: set[str] = set()
@@ -75,7 +77,10 @@ def _ticks(launch: Launch, process: subprocess.Popen[bytes], timeout_s: float, l
     start = said = time.monotonic()
     while (now := time.monotonic()) - start < timeout_s:
         if process.poll() is not None:
-            problem = f"Triton {_ending(process.returncode)}: {last_error(launch.log)}"
+            last_words = last_error(launch.log)
+            if port := taken_port(last_words):
+                raise PortError(port, launch.ports.option(port))
+            problem = f"Triton {_ending(process.returncode)}: {last_words}"
             raise ServerError(launch.grpc_url, problem, "run `trireme doctor`")
         if now - said > _SAY_EVERY_S:
             _log.info("still loading after %.0f s: %s", now - start, ", ".join(sorted(loading)))

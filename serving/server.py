@@ -14,10 +14,12 @@ from serving.supervision import Supervisor
 from serving.triton import Triton
 from serving.wheel import locate_wheel
 from serving.workspace import Workspace, sweep
+from trireme.errors import PortError
 from trireme.state import control_headers
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _POLL_S = 0.5
+_LOST_PORTS = 3  # a free port may be taken between its choice and Triton's start
 _log = logging.getLogger(__name__)
 
 
@@ -31,6 +33,17 @@ def start(spec: ServerSpec) -> "Server":
     """
     require_safe_path(spec.repository.resolve())
     sweep()  # a killed server's Triton may still hold the ports
+    for _ in range(_LOST_PORTS):
+        try:
+            return _start(spec)
+        except PortError as error:
+            if error.port in spec.ports:
+                raise
+            _log.info("%s; trying another", error)
+    return _start(spec)
+
+
+def _start(spec: ServerSpec) -> "Server":
     wheel, ports = locate_wheel(), choose_ports(spec)
     workspace = Workspace()
     server = Server(Launch(spec, ports, wheel, workspace.folder), workspace)

@@ -30,7 +30,7 @@ class ServerSpec:
     log_verbosity: int = 0
 
     def __post_init__(self) -> None:
-        for port in (self.http_port, self.grpc_port, self.metrics_port):
+        for port in self.ports:
             if not 0 <= port <= 65535:
                 raise ValueError(f"port {port} is not between 0 and 65535")
         if not ip_address(self.host).is_loopback:
@@ -46,6 +46,11 @@ class ServerSpec:
             raise RepositoryError(self.repository, "holds no pipeline", remedy)
         for name in self.names:
             self._require_pinned_release(name, remedy)
+
+    @property
+    def ports(self) -> tuple[int, int, int]:
+        """The wanted ports for HTTP, gRPC and metrics."""
+        return self.http_port, self.grpc_port, self.metrics_port
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -88,6 +88,7 @@ class PortError(TriremeError):
 
     def __init__(self, port: int, option: str) -> None:
         super().__init__(f"port {port} is already in use: stop the other server or choose another with {option}")
+        self.port = port
 
 
 class ServerError(TriremeError):

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from serving import ServerSpec, start
-from serving.ports import Ports
+from serving.ports import Ports, choose_ports
 from serving.process import stubs_of
 from tests.serving.throwaway import ask, regions_of, write_pipeline
 from text_runtime.manifest import sha256_of
@@ -184,7 +184,20 @@ def test_a_busy_port_is_named_with_its_option(parrots: Path) -> None:
             start(ServerSpec(parrots, 0, port, 0))
 
 
-def test_a_triton_that_ends_while_starting_is_reported_with_its_own_error(
+def test_a_free_port_that_is_lost_before_triton_takes_it_is_replaced(
+    parrots: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        taken = Ports(listener.getsockname()[1], 1, 2)
+        offers = iter([taken])
+        monkeypatch.setattr("serving.server.choose_ports", lambda spec: next(offers, None) or choose_ports(spec))
+        with start(ServerSpec(parrots, 0, 0, 0)) as server:
+            assert not server.http_url.endswith(f":{taken.http}")
+
+
+def test_a_wanted_port_that_is_lost_before_triton_takes_it_is_named(
     parrots: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with socket.socket() as listener:
@@ -192,8 +205,14 @@ def test_a_triton_that_ends_while_starting_is_reported_with_its_own_error(
         listener.listen()
         taken = listener.getsockname()[1]
         monkeypatch.setattr("serving.server.choose_ports", lambda _: Ports(taken, 1, 2))
-        with pytest.raises(ServerError, match=rf"ended with exit code 1: .*{taken}.* in use"):
-            start(ServerSpec(parrots, 0, 0, 0))
+        with pytest.raises(PortError, match=rf"port {taken} is already in use.*--http-port"):
+            start(ServerSpec(parrots, taken, 0, 0))
+
+
+def test_free_ports_are_none_that_the_kernel_gives_to_outgoing_connections(parrots: Path) -> None:
+    ports = choose_ports(ServerSpec(parrots, 0, 0, 0))
+    first_outgoing = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    assert all(port < first_outgoing for port in (ports.http, ports.grpc, ports.metrics))
 
 
 def test_an_empty_repository_is_refused(tmp_path: Path) -> None:

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
+
+from trireme.commands.console import REPOSITORY, RepositoryOption, stderr, stdout
 
 if TYPE_CHECKING:
     from promotion.layout import Layout
@@ -14,31 +15,18 @@ if TYPE_CHECKING:
     from promotion.promoter import Promoter
     from promotion.spec import PromotionSpec
 
-_stdout = Console()
-_stderr = Console(stderr=True)
-
 Name = Annotated[str, typer.Argument(help="The pipeline's name.")]
 Release = Annotated[int, typer.Argument(help="The release's number.", min=1)]
 Servers = Annotated[
     list[str] | None,
     typer.Option("--server", "-s", help="`host:port` for gRPC, or a DNS name of all replicas; repeat it."),
 ]
-RepositoryFolder = Annotated[
-    Path, typer.Option("--repository", "-r", help="The model repository.", envvar="TRIREME_REPOSITORY")
-]
 Ledgers = Annotated[Path | None, typer.Option(help="Where ledgers stand; by default `releases/` beside it.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print what would be done.")]
-_REPOSITORY = Path("model_repository")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    for command in (releases, stage, shadow, canary, promote, rollback, retire, status, history):
-        app.command()(command)
 
 
 def releases(
-    name: Name, servers: Servers = None, repository: RepositoryFolder = _REPOSITORY, ledgers: Ledgers = None
+    name: Name, servers: Servers = None, repository: RepositoryOption = REPOSITORY, ledgers: Ledgers = None
 ) -> None:
     """List a pipeline's releases: what is on disk, loaded and answering, with the manifest's facts."""
     from promotion.overview import releases_of
@@ -48,29 +36,29 @@ def releases(
         encoder, manifest = row.manifest.encoder, row.manifest
         facts = (encoder.engine, encoder.precision, manifest.created_at, manifest.source.name)
         table.add_row(str(manifest.release), row.role, " ".join(row.loaded_on) or "-", *facts)
-    _stdout.print(table)
+    stdout.print(table)
 
 
 def status(
-    name: Name, servers: Servers = None, repository: RepositoryFolder = _REPOSITORY, ledgers: Ledgers = None
+    name: Name, servers: Servers = None, repository: RepositoryOption = REPOSITORY, ledgers: Ledgers = None
 ) -> None:
     """Ask every server what it has loaded and which release answers."""
     from promotion.overview import servers_of
 
     spec = _spec(name, servers, repository, ledgers)
-    _stdout.print(f"{name}: the repository says {spec.disk.layout()}", soft_wrap=True)
+    stdout.print(f"{name}: the repository says {spec.disk.layout()}", soft_wrap=True)
     table = Table("server", "loaded", "serves", "answered just now", "problem")
     for row in servers_of(spec):
         loaded = " ".join(map(str, sorted(row.loaded)))
         table.add_row(row.server, loaded, str(row.traffic or "-"), str(row.answered or "-"), row.problem)
-    _stdout.print(table)
+    stdout.print(table)
 
 
 def stage(
     name: Name,
     release: Release,
     servers: Servers = None,
-    repository: RepositoryFolder = _REPOSITORY,
+    repository: RepositoryOption = REPOSITORY,
     ledgers: Ledgers = None,
     dry_run: DryRun = False,
 ) -> None:
@@ -86,7 +74,7 @@ def shadow(
     texts: Annotated[Path | None, typer.Option(help="Recorded texts, one a line; by default the golden ones.")] = None,
     live: Annotated[bool, typer.Option(help="Mirror real requests instead.")] = False,
     servers: Servers = None,
-    repository: RepositoryFolder = _REPOSITORY,
+    repository: RepositoryOption = REPOSITORY,
     ledgers: Ledgers = None,
 ) -> None:
     """Compare a staged release with the current one: label agreement and latency."""
@@ -95,11 +83,11 @@ def shadow(
     spec = _spec(name, servers, repository, ledgers)
     lines = [line for line in texts.read_text(encoding="utf-8").splitlines() if line] if texts else []
     report = shadow_live(spec, release, seconds) if live else shadow_recorded(spec, release, seconds, lines)
-    _stdout.print(f"{report.texts} texts, {report.agreement:.2%} with the same label", highlight=False)
+    stdout.print(f"{report.texts} texts, {report.agreement:.2%} with the same label", highlight=False)
     table = Table("release", "median ms", "p99 ms")
     for number in report.median_s:
         table.add_row(str(number), f"{report.median_s[number] * 1000:.1f}", f"{report.p99_s[number] * 1000:.1f}")
-    _stdout.print(table)
+    stdout.print(table)
 
 
 def canary(
@@ -113,7 +101,7 @@ def canary(
     max_label_shift: Annotated[float, typer.Option(help="Allowed shift of the label distribution, 0 to 1.")] = 0.1,
     min_requests: Annotated[int, typer.Option(help="Requests that each side must have seen.")] = 200,
     servers: Servers = None,
-    repository: RepositoryFolder = _REPOSITORY,
+    repository: RepositoryOption = REPOSITORY,
     ledgers: Ledgers = None,
     dry_run: DryRun = False,
 ) -> None:
@@ -135,7 +123,7 @@ def canary(
         for row in findings:
             values = (f"{value:.4g}" for value in (row.current, row.candidate, row.limit))
             table.add_row(row.measure, *values, "yes" if row.is_passed else "no")
-        _stdout.print(table)
+        stdout.print(table)
         _say(spec, entry)
         raise typer.Exit(entry.command == "rollback")
 
@@ -144,7 +132,7 @@ def promote(
     name: Name,
     release: Release,
     servers: Servers = None,
-    repository: RepositoryFolder = _REPOSITORY,
+    repository: RepositoryOption = REPOSITORY,
     ledgers: Ledgers = None,
     dry_run: DryRun = False,
 ) -> None:
@@ -163,7 +151,7 @@ def promote(
 def rollback(
     name: Name,
     servers: Servers = None,
-    repository: RepositoryFolder = _REPOSITORY,
+    repository: RepositoryOption = REPOSITORY,
     ledgers: Ledgers = None,
     dry_run: DryRun = False,
 ) -> None:
@@ -176,7 +164,7 @@ def retire(
     name: Name,
     release: Release,
     servers: Servers = None,
-    repository: RepositoryFolder = _REPOSITORY,
+    repository: RepositoryOption = REPOSITORY,
     ledgers: Ledgers = None,
     dry_run: DryRun = False,
 ) -> None:
@@ -185,14 +173,14 @@ def retire(
     _run(spec, dry_run, lambda before: before.without(release), lambda promoter: promoter.retire(release))
 
 
-def history(name: Name, repository: RepositoryFolder = _REPOSITORY, ledgers: Ledgers = None) -> None:
+def history(name: Name, repository: RepositoryOption = REPOSITORY, ledgers: Ledgers = None) -> None:
     """Read a pipeline's ledger: every move, by whom, and how it ended."""
     table = Table("time", "actor", "command", "from", "to", "outcome", "seconds", "reason")
     for row in _spec(name, None, repository, ledgers).ledger.entries():
         ends = (str(row.source or "-"), str(row.target or "-"))
         facts = (str(row.evidence.get("seconds", "")), str(row.evidence.get("reason", ""))[:80])
         table.add_row(row.time, row.actor, row.command, *ends, row.outcome, *facts)
-    _stdout.print(table)
+    stdout.print(table)
 
 
 def _spec(name: str, servers: list[str] | None, repository: Path, ledgers: Path | None) -> "PromotionSpec":
@@ -212,18 +200,18 @@ def _run(
 
     if is_dry:
         before = spec.disk.layout()
-        _stdout.print("\n".join(plan(spec, before, change(before))), soft_wrap=True, highlight=False)
+        stdout.print("\n".join(plan(spec, before, change(before))), soft_wrap=True, highlight=False)
         return
     with promoting(spec) as promoter:
         if promoter.recovered:
-            _stderr.print(promoter.recovered, style="yellow", highlight=False)
+            stderr.print(promoter.recovered, style="yellow", highlight=False)
         _say(spec, action(promoter))
 
 
 def _say(spec: "PromotionSpec", entry: "Entry") -> None:
     servers, seconds = entry.evidence["servers"], entry.evidence["seconds"]
     line = f"{entry.command} done in {seconds:.2f} s on {len(servers)} server(s): {spec.pipeline} is at"
-    _stdout.print(f"{line} {spec.disk.layout()}", soft_wrap=True, highlight=False)
+    stdout.print(f"{line} {spec.disk.layout()}", soft_wrap=True, highlight=False)
 
 
 def _rolled_back(spec: "PromotionSpec", before: "Layout") -> "Layout":
@@ -232,3 +220,6 @@ def _rolled_back(spec: "PromotionSpec", before: "Layout") -> "Layout":
     target = before.traffic.current if before.traffic.candidate else None
     target = target or spec.ledger.release_before(before.traffic.current) or before.traffic.current
     return before.with_loaded(target).answering(Traffic(target))
+
+
+COMMANDS = (releases, stage, shadow, canary, promote, rollback, retire, status, history)

@@ -1,0 +1,41 @@
+"""The command that measures a pipeline against its ceiling."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trireme.commands.console import REPOSITORY, RepositoryOption, progress_on_stderr, stdout
+from trireme.repository import Repository
+
+
+def bench(
+    pipeline: Annotated[str, typer.Argument(help="A pipeline in the repository.")],
+    repository: RepositoryOption = REPOSITORY,
+    corpus: Annotated[Path, typer.Option(help="Texts, one a line.")] = Path("examples/sentiment/reviews.txt"),
+    concurrency: Annotated[list[int], typer.Option(help="Requests in flight; repeat it.")] = [1, 8, 64],  # noqa: B006
+    rounds: Annotated[int, typer.Option(help="Rounds; medians and spread are over them.")] = 3,
+    seconds: Annotated[float, typer.Option(help="Seconds of each sample.")] = 5.0,
+    report: Annotated[Path, typer.Option(help="Folder for the JSON and HTML report.")] = Path("reports"),
+) -> None:
+    """Measure a pipeline against its in-process ceiling: the same engine and tokenizer without a server.
+
+    Serves the pinned release on free ports, alternates with the ceiling in several rounds, and prints throughput,
+    latency percentiles, CPU time, batches and padding.
+    """
+    from loadtest.bench import report as reports
+    from loadtest.bench.run import BenchSpec, run
+    from loadtest.bench.target import triton_target
+    from serving import ServerSpec, start
+
+    release = Repository(repository).pinned_release(pipeline)
+    spec = BenchSpec(repository, pipeline, release, corpus, tuple(concurrency), rounds, seconds)
+    with (
+        start(ServerSpec(repository, 0, 0, 0, pipelines=(pipeline,))) as server,
+        progress_on_stderr("measuring") as progress,
+    ):
+        target = triton_target(pipeline, server.pid, server.http_url, server.grpc_url, server.metrics_url)
+        measurements = run(spec, [target], progress)
+    for table in reports.tables(measurements):
+        stdout.print(table)
+    reports.write(spec, measurements, report)

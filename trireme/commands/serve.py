@@ -1,0 +1,31 @@
+"""The command that serves a repository on this machine."""
+
+from typing import Annotated
+
+import typer
+
+from trireme.commands.console import REPOSITORY, RepositoryOption, stdout
+
+
+def serve(
+    repository: RepositoryOption = REPOSITORY,
+    pipelines: Annotated[list[str] | None, typer.Option("--pipeline", help="Serve only these; repeat it.")] = None,
+    http_port: Annotated[int, typer.Option(help="Port for HTTP; 0 takes a free one.")] = 8000,
+    grpc_port: Annotated[int, typer.Option(help="Port for gRPC; 0 takes a free one.")] = 8001,
+    metrics_port: Annotated[int, typer.Option(help="Port for Prometheus metrics; 0 takes a free one.")] = 8002,
+) -> None:
+    """Serve a model repository on this machine's loopback, on the Triton that comes in a wheel.
+
+    Waits until every pipeline answers a real inference, prints the addresses, and serves until Ctrl-C.
+    """
+    from serving import ServerSpec
+    from serving import serve as run
+
+    spec = ServerSpec(
+        repository,
+        http_port=http_port,
+        grpc_port=grpc_port,
+        metrics_port=metrics_port,
+        pipelines=tuple(pipelines or ()),
+    )
+    run(spec, lambda server: stdout.print(f"ready: {server.addresses}", soft_wrap=True))

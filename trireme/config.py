@@ -12,12 +12,14 @@ from tritonclient.grpc.model_config_pb2 import (
     ModelInstanceGroup,
     ModelOutput,
     ModelParameter,
+    ModelQueuePolicy,
     ModelVersionPolicy,
 )
 
 from text_runtime.tensors import TensorSpec
 from trireme.contract import MAX_BATCH_SIZE, Contract, Step
 
+_LONGEST_WAIT_US = 600_000_000
 _HEADER = "# Rendered by trireme: do not edit. `trireme export` keeps it; only pins and version_policy move.\n"
 
 
@@ -45,7 +47,7 @@ def step_config(contract: Contract, step: Step, versions: Iterable[int]) -> Mode
         input=[_input(tensor) for tensor in inputs],
         output=[_output(tensor) for tensor in outputs],
         instance_group=[ModelInstanceGroup(count=1, kind=ModelInstanceGroup.KIND_CPU)],
-        dynamic_batching=ModelDynamicBatching(),
+        dynamic_batching=ModelDynamicBatching(default_queue_policy=_expiring()),
         parameters=_parameters({"FORCE_CPU_ONLY_INPUT_TENSORS": "yes"}),
         version_policy=specific_versions(versions),
     )
@@ -84,6 +86,18 @@ def _pinned_step(contract: Contract, step: Step, release: int) -> ModelEnsemblin
         model_version=release,
         input_map={tensor.name: tensor.name for tensor in inputs},
         output_map={tensor.name: tensor.name for tensor in outputs},
+    )
+
+
+def _expiring() -> ModelQueuePolicy:
+    """A request whose own `timeout` runs out in the queue is refused there.
+
+    A request may only shorten the default, so there must be one.
+    """
+    return ModelQueuePolicy(
+        timeout_action=ModelQueuePolicy.REJECT,
+        default_timeout_microseconds=_LONGEST_WAIT_US,
+        allow_timeout_override=True,
     )
 
 

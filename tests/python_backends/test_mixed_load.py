@@ -1,0 +1,104 @@
+"""Requests of any size and fate, sent together: each gets one outcome, and an answer is that of a batch of one."""
+
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import tritonclient.grpc as triton_grpc
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from serving import Server
+from text_runtime.local import LocalPipeline, text_tensor
+from text_runtime.manifest import read_manifest
+from trireme.contract import Step
+
+TOLERANCE = 1e-4
+WAIT_S = 60
+EXPIRES_US = 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One request: which texts it asks for, and what becomes of it."""
+
+    texts: tuple[int, ...]
+    fate: str
+
+
+@dataclass
+class Outcome:
+    """What came back: every call of the callback."""
+
+    results: list[Any] = field(default_factory=list)
+    arrived: threading.Event = field(default_factory=threading.Event)
+
+    def __call__(self, result: Any, error: Any) -> None:
+        self.results.append(error or result)
+        self.arrived.set()
+
+
+@pytest.fixture(scope="module")
+def texts(reviews: list[str]) -> list[str]:
+    """Texts from none to far more characters than the model reads."""
+    return ["", " ", "好", *reviews[:60], "".join(reviews[:20]), "很好" * 5000]
+
+
+@pytest.fixture(scope="module")
+def alone(repository: Path, texts: list[str]) -> npt.NDArray[np.float32]:
+    """The scores of every text in a batch of one, in this process: FP32 [texts, 2]."""
+    folders = {step.value: repository / step.model_name("sentiment") / "1" for step in Step}
+    pipeline = LocalPipeline(folders, read_manifest(folders["encoder"]))
+    return np.concatenate([pipeline([{"text": text_tensor([text])}])[0]["scores"] for text in texts])
+
+
+@pytest.fixture(scope="module")
+def client(served: Server) -> Any:
+    """A gRPC client, which can cancel."""
+    with triton_grpc.InferenceServerClient(served.grpc_url) as client:
+        yield client
+
+
+fates = st.sampled_from(["answered"] * 4 + ["cancelled", "expired"])
+plans = st.builds(Plan, st.lists(st.integers(0, 64), min_size=1, max_size=12).map(tuple), fates)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(mix=st.lists(plans, min_size=1, max_size=48))
+def test_every_request_of_a_mix_has_one_outcome_and_no_answer_is_anothers(
+    client: Any, texts: list[str], alone: npt.NDArray[np.float32], mix: list[Plan]
+) -> None:
+    outcomes = [send(client, plan, texts) for plan in mix]
+    for plan, outcome in zip(mix, outcomes, strict=True):
+        assert outcome.arrived.wait(WAIT_S), f"a request was lost: {plan}"
+        (result,) = outcome.results
+        if isinstance(result, triton_grpc.InferResult):
+            scores = result.as_numpy("scores")
+            np.testing.assert_allclose(scores, alone[list(plan.texts)], atol=TOLERANCE)
+        else:
+            assert plan.fate != "answered", result
+
+
+def test_a_request_whose_time_is_over_in_the_queue_is_refused(client: Any, texts: list[str]) -> None:
+    waiting = [send(client, Plan(tuple(range(64)), "answered"), texts) for _ in range(4)]
+    late = send(client, Plan((3,), "expired"), texts)
+    assert late.arrived.wait(WAIT_S)
+    assert "Request timeout expired" in str(late.results[0])
+    assert all(outcome.arrived.wait(WAIT_S) for outcome in waiting)
+    assert all(isinstance(outcome.results[0], triton_grpc.InferResult) for outcome in waiting)
+
+
+def send(client: Any, plan: Plan, texts: list[str]) -> Outcome:
+    """Send one request without waiting, and let its fate begin."""
+    tensor = triton_grpc.InferInput("text", [len(plan.texts), 1], "BYTES")
+    tensor.set_data_from_numpy(text_tensor([texts[index] for index in plan.texts]))
+    outcome = Outcome()
+    timeout_us = EXPIRES_US if plan.fate == "expired" else None
+    call = client.async_infer("sentiment", [tensor], outcome, timeout=timeout_us)
+    if plan.fate == "cancelled":
+        call.cancel()
+    return outcome

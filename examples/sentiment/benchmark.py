@@ -17,6 +17,8 @@ from converters import paddle_runtime
 from converters.export import ExportSpec, export
 from examples.sentiment.large import write_large_checkpoint
 from loadtest.bench import report
+from loadtest.bench.behaviour import measure_behaviour, measure_start
+from loadtest.bench.behaviour import table as behaviour_table
 from loadtest.bench.run import BenchSpec, run
 from loadtest.bench.target import Target, triton_body, triton_target
 from loadtest.peers.launch import PeerFiles, peers
@@ -67,13 +69,16 @@ def _bench(model: str, folder: Path, releases: list[str], plan: BenchPlan) -> No
     names = [_export(checkpoint, repository, release) for release in releases]
     files = _peer_files(checkpoint, repository, names[0], folder)
     write_usual_layout(repository, names[0], files.onnx)
-    with _served(repository, (*names, "usual")) as server, peers(files) as others:
+    spec = plan.spec(repository, names[-1])
+    with _served(repository, (*names, "usual")) as server:
         usual = Target("Triton, usual layout", server.http_url, "/v2/models/usual/infer", triton_body, server.pid)
         addresses = (server.pid, server.http_url, server.grpc_url, server.metrics_url)
         ours = [triton_target(name, *addresses) for name in names]
-        spec = plan.spec(repository, names[-1])
-        measurements = run(spec, [*ours, usual, *others], _log.info)
-    for table in report.tables(measurements):
+        _log.info("behaviour of %s", names[-1])
+        behaviours = [measure_start(ours[-1], spec.texts()), *measure_behaviour(spec, ours[-1])]
+        with peers(files) as others:
+            measurements = run(spec, [*ours, usual, *others], _log.info)
+    for table in (*report.tables(measurements), behaviour_table(behaviours, f"{model}, {ours[-1].name}")):
         _stdout.print(table)
     report.write_json(spec, measurements, REPORTS / f"bench-{model}.json")
     report.write_html(spec, measurements, REPORTS / f"bench-{model}.html")

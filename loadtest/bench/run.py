@@ -13,7 +13,7 @@ from loadtest.bench.target import Target
 from loadtest.bench.triton_statistics import StepFacts, facts_between, read_counts
 from trireme.errors import InferenceError
 
-_FLUSH_S = 1.0
+FLUSH_S = 1.0
 """The steps send their counters to Triton twice a second."""
 
 Progress = Callable[[str], None]
@@ -108,7 +108,7 @@ def _sample(spec: BenchSpec, target: Target, texts: list[str], concurrency: int,
     if sample.failures:
         raise InferenceError(target.name, f"{sample.failures} requests failed, the first: {sample.first_failure}")
     if before:
-        time.sleep(_FLUSH_S)
+        time.sleep(FLUSH_S)
     steps, padding = facts_between(before, read_counts(target)) if before else ({}, 0.0)
     p50, p95, p99 = (float(value) for value in np.percentile(sample.latencies_s, [50, 95, 99]) * 1e3)
     return Measurement(

@@ -9,7 +9,7 @@ import numpy as np
 _ROWS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 """Row counts that a sub-batch may have: few enough to warm every one, close enough to waste no row."""
 
-_STEPS_BEFORE_DOUBLING = 8
+_STEPS_BEFORE_DOUBLING = 12
 """A bucket step doubles after so many steps, so that padding stays the same share of long rows and of short ones."""
 
 
@@ -23,7 +23,7 @@ class BatchingSettings:
     """
 
     token_budget: int = 1024
-    bucket_step: int = 8
+    bucket_step: int = 4
     max_rows: int = 16
     overhead_tokens: int = 16
 

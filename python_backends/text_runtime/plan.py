@@ -83,6 +83,11 @@ def read_plan_facts(folder: Path) -> PlanFacts:
         raise ValueError(f"{path} does not describe a plan: {error}") from error
 
 
+def rebuild_command(pipeline: str, release: int) -> str:
+    """What builds a release's plan anew, on the machine that serves it."""
+    return f"docker compose run --rm build-plan {pipeline} {release}"
+
+
 def needs_plan(manifest: Manifest) -> bool:
     """Whether a release's encoder is served from a plan."""
     return manifest.encoder.engine == "tensorrt"

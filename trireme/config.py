@@ -46,6 +46,7 @@ def step_config(contract: Contract, step: Step, versions: Iterable[int]) -> Mode
         max_batch_size=MAX_BATCH_SIZE,
         input=[_input(tensor) for tensor in inputs],
         output=[_output(tensor) for tensor in outputs],
+        dynamic_batching=ModelDynamicBatching(default_queue_policy=_expiring()),
         version_policy=specific_versions(versions),
     )
     if contract.gpu and step is Step.ENCODER:
@@ -53,7 +54,7 @@ def step_config(contract: Contract, step: Step, versions: Iterable[int]) -> Mode
         return config
     config.MergeFrom(_own_backend(step))
     if contract.gpu and step is Step.TOKENIZER:
-        config.dynamic_batching.CopyFrom(gpu_config.gathering())
+        config.dynamic_batching.MergeFrom(gpu_config.gathering())
     return config
 
 
@@ -62,7 +63,6 @@ def _own_backend(step: Step) -> ModelConfig:
     return ModelConfig(
         backend=f"text_{step.value}",
         instance_group=[ModelInstanceGroup(count=1, kind=ModelInstanceGroup.KIND_CPU)],
-        dynamic_batching=ModelDynamicBatching(default_queue_policy=_expiring()),
         parameters=_parameters({"FORCE_CPU_ONLY_INPUT_TENSORS": "yes"}),
     )
 

@@ -37,7 +37,7 @@ def add_encoder(config: ModelConfig, contract: Contract, layout: GpuLayout) -> N
     if not contract.task.is_per_token:
         for output in config.output:
             add_window(output)
-    config.dynamic_batching.CopyFrom(merging())
+    config.dynamic_batching.MergeFrom(merging())
     config.model_warmup.extend(warm_ups(config.input, profiles))
     if layout.engine == "tensorrt":
         config.backend, config.platform = "tensorrt", "tensorrt_plan"

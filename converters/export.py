@@ -16,6 +16,7 @@ from converters.label_file import read_label_file
 from converters.precisions import Calibration, Recipe
 from converters.publish import Draft, draft
 from converters.sources import SourceModel, SourceOptions, open_source
+from converters.targets import TargetSpec, on_cpu
 from text_runtime.golden import FILE_NAME as GOLDEN_NAME
 from text_runtime.labels import FILE_NAME as LABELS_NAME
 from text_runtime.labels import labels_json
@@ -57,6 +58,7 @@ class ExportSpec:
     calibration: Path | None = None
     evaluation: Path | None = None
     max_drop_points: float = 0.5
+    target: str = "cpu"
 
     def __post_init__(self) -> None:
         if self.task not in task_names():
@@ -65,6 +67,12 @@ class ExportSpec:
             raise UnsupportedError("--long-text", self.long_text, list(_LONG_TEXTS))
         if self.long_text == "window" and TEXT_PAIR in task(self.task).inputs:
             raise UnsupportedError(f"--long-text of {self.task}", self.long_text, ["truncate"])
+        self.for_target.require_servable()
+
+    @property
+    def for_target(self) -> TargetSpec:
+        """What depends on where the release is to be served."""
+        return TargetSpec(self.target, self.engine, self.precision, self.task, self.long_text)
 
 
 def export(spec: ExportSpec, progress: Progress = _log.info) -> Manifest:
@@ -78,7 +86,7 @@ def export(spec: ExportSpec, progress: Progress = _log.info) -> Manifest:
     source = open_source(spec.checkpoint, spec.task, spec.options)
     labels = _labels(spec, source)
     evaluation = _evaluation(spec, labels)
-    contract = Contract(spec.name, spec.task, source.width)
+    contract = spec.for_target.contract(spec.name, source.width, _max_length(spec, source), source.graph_inputs)
     existed = spec.repository.exists()
     spec.repository.mkdir(parents=True, exist_ok=True)
     try:
@@ -105,10 +113,10 @@ def _publish(
         progress("exporting the graph")
         source.write_onnx(onnx)
         onnx_graph.name_output(onnx, contract.encoder_output.name)
-        progress(f"building for {spec.engine} in {spec.precision}")
+        progress(f"building for {spec.engine} on {spec.target} in {spec.precision}")
         manifest = _write_steps(spec, source, current, contract, onnx)
         (current.steps[Step.POSTPROCESS] / LABELS_NAME).write_bytes(labels_json(labels))
-        candidate = Candidate(source, onnx, current.steps, manifest, corpus)
+        candidate = Candidate(source, onnx, current.steps, on_cpu(manifest), corpus)
         rows = []
         for row in run_gates(candidate):
             progress(f"gate {row.gate}: {row.status} ({row.detail})")
@@ -123,7 +131,12 @@ def _publish(
 def _write_steps(spec: ExportSpec, source: SourceModel, current: Draft, contract: Contract, onnx: Path) -> Manifest:
     source.write_tokenizer(current.steps[Step.TOKENIZER] / TOKENIZER_NAME)
     tokenizer = TokenizerFacts(
-        _max_length(spec, source), source.pad_token_id, spec.long_text, source.truncation_side, source.odd_token
+        _max_length(spec, source),
+        source.pad_token_id,
+        spec.long_text,
+        source.truncation_side,
+        source.odd_token,
+        contract.gpu.buckets if contract.gpu else (),
     )
     return Manifest(
         pipeline=spec.name,
@@ -143,8 +156,9 @@ def _build_encoder(
 ) -> EncoderFacts:
     calibration = _calibration(spec.calibration, current, tokenizer) if spec.calibration else None
     recipe = Recipe(spec.precision, onnx, current.steps[Step.ENCODER], source.graph_inputs, calibration)
-    model = precisions.build(spec.engine, recipe)
-    quantized = precisions.facts_of(spec.engine, recipe)
+    engine = spec.for_target.graph_engine
+    model = precisions.build(engine, recipe)
+    quantized = precisions.facts_of(engine, recipe)
     output = task(spec.task).encoder_output(source.width).name
     return EncoderFacts(spec.engine, spec.precision, model, source.graph_inputs, output, quantized)
 

@@ -105,11 +105,14 @@ def _configs(repository: Repository, contract: Contract, release: int) -> dict[P
 
 
 def _require_same_contract(repository: Repository, contract: Contract) -> None:
-    """Compare what clients and steps rely on: names, types, dims, ragged flags and batch size."""
+    """Compare what clients and steps rely on: names, types, dims, ragged flags, batch size, and shapes on a GPU."""
+    parts = ["input", "output", "max_batch_size", "backend", "platform"]
+    if contract.gpu:
+        parts += ["model_warmup", "optimization"]
     for path, wanted in _configs(repository, contract, 1).items():
         if not path.exists():
             continue
         found = repository.config(path.parent.name)
-        for part in ("input", "output", "max_batch_size", "backend", "platform"):
+        for part in parts:
             if getattr(found, part) != getattr(wanted, part):
                 raise ContractError(contract.pipeline, f"{part} of {wanted.name} differs")

@@ -56,6 +56,15 @@ read -r -d '' -a loaded <<< "${names}" || true
 (( ${#loaded[@]} > 0 )) || refuse "no pipeline in ${repository}: export one, or mount the right model repository"
 printf '%s\n' "${loaded[@]}" > "${loaded_file}"
 
+# A TensorRT plan serves the card, driver and TensorRT that it was built with; elsewhere Triton fails late, or worse.
+planned=()
+for name in "${loaded[@]}"; do
+    if grep -qs '^platform: "tensorrt_plan"' "${repository}/${name}_encoder/config.pbtxt"; then planned+=("${name}"); fi
+done
+if (( ${#planned[@]} > 0 )); then
+    python3 -m text_runtime.plan_check "${repository}" "${planned[@]}" || refuse "rebuild these plans, then start again"
+fi
+
 token="$(control_token)"
 # Triton takes the token as a flag only; no model's process needs to inherit it.
 unset TRIREME_CONTROL_TOKEN

@@ -46,6 +46,16 @@ def repository(shared_folder: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def gpu_repository(shared_folder: Path) -> Path:
+    """A model repository with one release of `sentiment` of target gpu, without a plan. Never change it."""
+
+    def make(folder: Path) -> None:
+        export(ExportSpec(CHECKPOINT, TASK, "sentiment", folder, engine="tensorrt", target="gpu"))
+
+    return once(shared_folder / "gpu-repository", make)
+
+
+@pytest.fixture(scope="session")
 def served(repository: Path) -> Iterator[Server]:
     """A Triton that serves the repository."""
     with start(ServerSpec(repository, 0, 0, 0)) as server:

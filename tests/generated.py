@@ -6,7 +6,7 @@ from pathlib import Path
 
 from converters.sources.architectures import architectures_table
 from trireme.config import ensemble_config, render, step_config
-from trireme.contract import Contract, Step
+from trireme.contract import Contract, GpuLayout, Step
 from trireme.repository import CONFIG_NAME, Repository
 
 ROOT = Path(__file__).parents[1]
@@ -23,9 +23,23 @@ def demo_configs() -> dict[Path, str]:
     return {folder / CONFIG_NAME: render(config) for folder, config in (steps | ensemble).items()}
 
 
+def gpu_configs() -> dict[Path, str]:
+    """The configs of pipelines of target gpu, in every variant, by their path: nothing here can load them."""
+    folder, graph = ROOT / "tests" / "testdata" / "gpu", ("input_ids", "token_type_ids")
+    plan = Contract("sentiment", "text-classification", 2, GpuLayout("tensorrt", (32, 64), graph))
+    fallback = Contract("sentiment", "text-classification", 2, GpuLayout("onnxruntime", (32, 64), graph, "fp16"))
+    tags = Contract("tags", "token-classification", 5, GpuLayout("tensorrt", (64,), (*graph, "attention_mask")))
+    configs = {f"plan_{step.value}": step_config(plan, step, [1]) for step in Step}
+    configs["plan_ensemble"] = ensemble_config(plan, 1)
+    configs["fallback_encoder"] = step_config(fallback, Step.ENCODER, [1])
+    configs["tags_encoder"] = step_config(tags, Step.ENCODER, [1])
+    configs["tags_tokenizer"] = step_config(tags, Step.TOKENIZER, [1])
+    return {folder / f"{name}.pbtxt": render(config) for name, config in configs.items()}
+
+
 def generated_files() -> dict[Path, str]:
     """Everything that is generated, by its path."""
-    return demo_configs() | {ROOT / "docs" / "architectures.md": architectures_table()}
+    return demo_configs() | gpu_configs() | {ROOT / "docs" / "architectures.md": architectures_table()}
 
 
 def main() -> int:

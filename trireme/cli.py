@@ -17,6 +17,7 @@ from trireme.commands.console import stderr, stdout
 from trireme.commands.doctor import doctor
 from trireme.commands.export import export
 from trireme.commands.infer import infer
+from trireme.commands.plan import build_plan
 from trireme.commands.serve import serve
 from trireme.errors import TriremeError
 
@@ -26,7 +27,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     help="From a PaddleNLP or Hugging Face text model to a checked, fast, versioned pipeline on Triton.",
 )
-for _command in (export, compare, infer, serve, bench, doctor, *promotion.COMMANDS):
+for _command in (export, compare, build_plan, infer, serve, bench, doctor, *promotion.COMMANDS):
     app.command()(_command)
 
 

@@ -17,6 +17,7 @@ from tritonclient.grpc.model_config_pb2 import (
 )
 
 from text_runtime.tensors import TensorSpec
+from trireme import gpu_config
 from trireme.contract import MAX_BATCH_SIZE, Contract, Step
 
 _LONGEST_WAIT_US = 600_000_000
@@ -40,16 +41,29 @@ def parse(text: str) -> ModelConfig:
 def step_config(contract: Contract, step: Step, versions: Iterable[int]) -> ModelConfig:
     """The config of one step that keeps `versions` loaded."""
     inputs, outputs = _step_tensors(contract, step)
-    return ModelConfig(
+    config = ModelConfig(
         name=step.model_name(contract.pipeline),
-        backend=f"text_{step.value}",
         max_batch_size=MAX_BATCH_SIZE,
         input=[_input(tensor) for tensor in inputs],
         output=[_output(tensor) for tensor in outputs],
-        instance_group=[ModelInstanceGroup(count=1, kind=ModelInstanceGroup.KIND_CPU)],
         dynamic_batching=ModelDynamicBatching(default_queue_policy=_expiring()),
-        parameters=_parameters({"FORCE_CPU_ONLY_INPUT_TENSORS": "yes"}),
         version_policy=specific_versions(versions),
+    )
+    if contract.gpu and step is Step.ENCODER:
+        gpu_config.add_encoder(config, contract, contract.gpu)
+        return config
+    config.MergeFrom(_own_backend(step))
+    if contract.gpu and step is Step.TOKENIZER:
+        config.dynamic_batching.MergeFrom(gpu_config.gathering())
+    return config
+
+
+def _own_backend(step: Step) -> ModelConfig:
+    """What runs in one of our Python backends."""
+    return ModelConfig(
+        backend=f"text_{step.value}",
+        instance_group=[ModelInstanceGroup(count=1, kind=ModelInstanceGroup.KIND_CPU)],
+        parameters=_parameters({"FORCE_CPU_ONLY_INPUT_TENSORS": "yes"}),
     )
 
 

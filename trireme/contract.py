@@ -1,14 +1,25 @@
 """A pipeline's contract as data: its task, its width, its steps, and the tensors that run between them."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from text_runtime.tasks import Task, task, task_names
-from text_runtime.tensors import INPUT_IDS, LENGTHS, SCHEMA, TEXT_PAIR, TOKEN_TYPE_IDS, TRUNCATED_CHARS, TensorSpec
+from text_runtime.tensors import (
+    ATTENTION_MASK,
+    INPUT_IDS,
+    LENGTHS,
+    SCHEMA,
+    TEXT_PAIR,
+    TOKEN_TYPE_IDS,
+    TRUNCATED_CHARS,
+    TensorSpec,
+)
 from trireme.errors import UnsupportedError
 
 MAX_BATCH_SIZE = 64
+GPU_ENGINES = ("tensorrt", "onnxruntime")
+_GRAPH_INPUTS = {tensor.name: tensor for tensor in (INPUT_IDS, TOKEN_TYPE_IDS, ATTENTION_MASK)}
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
@@ -25,15 +36,39 @@ class Step(Enum):
 
 
 @dataclass(frozen=True)
+class GpuLayout:
+    """What is fixed of a pipeline whose encoder runs in Triton's own backend on a GPU and takes equal shapes only.
+
+    `engine` is `tensorrt` (a plan) or `onnxruntime` (with the TensorRT accelerator), `buckets` are the lengths to which
+    the tokenizer pads, ascending, and `graph_inputs` the graph's own, all of which the tokenizer has to give.
+    `precision` is what the accelerator computes in; a plan has its own from its graph.
+    """
+
+    engine: str
+    buckets: tuple[int, ...]
+    graph_inputs: tuple[str, ...]
+    precision: str = "fp16"
+
+    def __post_init__(self) -> None:
+        if self.engine not in GPU_ENGINES:
+            raise UnsupportedError("engine of target gpu", self.engine, list(GPU_ENGINES))
+        foreign = sorted(set(self.graph_inputs) - set(_GRAPH_INPUTS))
+        if foreign:
+            raise UnsupportedError("graph input", foreign[0], list(_GRAPH_INPUTS))
+
+
+@dataclass(frozen=True)
 class Contract:
     """What a pipeline promises, whichever release serves it.
 
-    `width` is the number of the encoder's output columns: labels, or the embedding's dimension.
+    `width` is the number of the encoder's output columns: labels, or the embedding's dimension. Without a `gpu` layout
+    the encoder is our own backend on CPU, which takes ragged rows.
     """
 
     pipeline: str
     task_name: str
     width: int
+    gpu: GpuLayout | None = None
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.pipeline):
@@ -60,14 +95,21 @@ class Contract:
 
     @property
     def encoder_inputs(self) -> tuple[TensorSpec, ...]:
-        """What runs from the tokenizer to the encoder. Token types travel only where a row can have two of them."""
+        """What runs from the tokenizer to the encoder.
+
+        Our own backend gets token types only where a row can have two of them, and lengths, from which it makes what
+        the graph wants; Triton's get what the graph wants.
+        """
+        if self.gpu:
+            return tuple(_GRAPH_INPUTS[name] for name in self.gpu.graph_inputs)
         pair = (TOKEN_TYPE_IDS,) if {TEXT_PAIR, SCHEMA} & set(self.inputs) else ()
         return (INPUT_IDS, *pair, LENGTHS)
 
     @property
     def encoder_output(self) -> TensorSpec:
-        """What runs from the encoder to the postprocess step."""
-        return self.task.encoder_output(self.width)
+        """What runs from the encoder to the postprocess step; a row of the GPU layout has one window."""
+        output = self.task.encoder_output(self.width)
+        return replace(output, dims=(1, self.width)) if self.gpu and not self.task.is_per_token else output
 
     @property
     def tokenizer_outputs(self) -> tuple[TensorSpec, ...]:

@@ -59,6 +59,13 @@ class GateError(TriremeError):
         self.reason = reason
 
 
+class PlanError(TriremeError):
+    """A release's TensorRT plan cannot be built, or may not serve here."""
+
+    def __init__(self, pipeline: str, release: int, problem: str, remedy: str) -> None:
+        super().__init__(f"plan of pipeline '{pipeline}' release {release}: {problem}; {remedy}")
+
+
 class RepositoryError(TriremeError):
     """The model repository on disk is not as it should be."""
 

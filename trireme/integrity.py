@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from text_runtime.manifest import FILE_NAME, Manifest, sha256_of
+from text_runtime.plan import BUILT_FILES
 from trireme.errors import IntegrityError
 from trireme.repository import Repository
 
@@ -29,7 +30,9 @@ def verify_release(repository: Repository, pipeline: str, release: int) -> Manif
 
 
 def _files(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file() and path.name != FILE_NAME]
+    """All but the manifest, and the plan that was built beside the release; see `trireme.plans`."""
+    known = {folder / name for name in (FILE_NAME, *BUILT_FILES)}
+    return [path for path in folder.rglob("*") if path.is_file() and path not in known]
 
 
 def _compare_manifests(folders: list[Path], pipeline: str, release: int) -> None:

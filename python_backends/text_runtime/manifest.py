@@ -5,6 +5,7 @@ their own settings from it; nobody else writes any.
 """
 
 import hashlib
+import sys
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,8 @@ class TokenizerFacts:
 
     `truncation_side` is the end of a text that is cut. Where both texts of a pair are cut and an odd number of tokens
     is left for them, `odd_token` says who gets the one more: the `longer` text (Hugging Face, which gives it to the
-    second of two equals) or the `first` (PaddleNLP).
+    second of two equals) or the `first` (PaddleNLP). `buckets` are the lengths to which rows are padded, ascending, for
+    an encoder that batches rows of equal length only; empty for one that takes rows as they are.
     """
 
     max_length: int
@@ -39,6 +41,7 @@ class TokenizerFacts:
     long_text: str = "truncate"
     truncation_side: str = "right"
     odd_token: str = "longer"
+    buckets: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.max_length < 3:
@@ -49,6 +52,8 @@ class TokenizerFacts:
             raise ValueError(f"truncation_side {self.truncation_side!r} is neither right nor left")
         if self.odd_token not in {"longer", "first"}:
             raise ValueError(f"odd_token {self.odd_token!r} is neither longer nor first")
+        if list(self.buckets) != sorted(set(self.buckets)) or self.max_length > max(self.buckets, default=sys.maxsize):
+            raise ValueError(f"buckets {self.buckets} do not ascend to {self.max_length} tokens")
 
 
 @dataclass(frozen=True)
@@ -124,7 +129,8 @@ def parse_manifest(content: bytes, origin: str) -> Manifest:
         if fields["format"] != FORMAT:
             raise ValueError(f"format {fields['format']} is not {FORMAT}")
         fields["source"] = SourceFacts(**fields["source"])
-        fields["tokenizer"] = TokenizerFacts(**fields["tokenizer"])
+        tokenizer = fields["tokenizer"]
+        fields["tokenizer"] = TokenizerFacts(**tokenizer | {"buckets": tuple(tokenizer.get("buckets", ()))})
         encoder = fields["encoder"]
         calibration = CalibrationFacts(**encoder["calibration"]) if encoder.get("calibration") else None
         encoder |= {"inputs": tuple(encoder["inputs"]), "calibration": calibration}

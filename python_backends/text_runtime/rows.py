@@ -12,6 +12,7 @@ from text_runtime.prompt_tokenizer import PromptTokenizer
 from text_runtime.schema import half_width, parse_schema
 from text_runtime.tasks.base import Tensors
 from text_runtime.tensors import (
+    ATTENTION_MASK,
     INPUT_IDS,
     LENGTHS,
     NEW_TOKENS,
@@ -87,6 +88,7 @@ def _small(rows: Sequence[Sequence[int]]) -> npt.NDArray[Any]:
 _TENSORS: dict[str, Callable[[Sequence[TokenizedRow], int], npt.NDArray[Any]]] = {
     INPUT_IDS.name: lambda rows, pad: pad_rows([row.ids for row in rows], pad),
     TOKEN_TYPE_IDS.name: lambda rows, _: pad_rows([row.type_ids for row in rows], 0),
+    ATTENTION_MASK.name: lambda rows, _: pad_rows([[1] * len(row.ids) for row in rows], 0),
     LENGTHS.name: lambda rows, _: _small([row.lengths for row in rows]),
     NEW_TOKENS.name: lambda rows, _: _small([row.new_tokens for row in rows]),
     SPANS.name: lambda rows, _: pad_spans([row.spans for row in rows]),

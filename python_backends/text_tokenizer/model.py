@@ -6,9 +6,11 @@ from typing import Any
 import orjson
 import triton_python_backend_utils as pb_utils
 
+from text_runtime.buckets import Buckets
 from text_runtime.manifest import read_manifest
 from text_runtime.rows import RowTokenizer
-from text_runtime.tasks import task
+from text_runtime.tasks import Tensors, task
+from text_runtime.tensors import INPUT_IDS
 
 
 class TritonPythonModel:
@@ -21,8 +23,10 @@ class TritonPythonModel:
         self._inputs = task(manifest.task).inputs
         self._outputs = [tensor["name"] for tensor in orjson.loads(args["model_config"])["output"]]
         self._tokenizer = RowTokenizer(folder, manifest.tokenizer, self._inputs, self._outputs)
+        facts = manifest.tokenizer
+        self._buckets = Buckets(facts.buckets, facts.pad_token_id) if facts.buckets else None
 
-    def execute(self, requests: list[Any]) -> list[Any]:
+    def execute(self, requests: list[Any]) -> list[Any] | None:
         """Tokenize the texts of all requests in one call."""
         responses: list[Any] = [None] * len(requests)
         good, read = [], []
@@ -32,15 +36,33 @@ class TritonPythonModel:
                 good.append(index)
             except ValueError as error:
                 responses[index] = _refusal(error)
-        for index, tensors in zip(good, self._tokenizer.encode(read) if read else (), strict=True):
+        encoded = list(self._tokenizer.encode(read)) if read else []
+        if self._buckets:
+            encoded = [self._buckets.pad(tensors) for tensors in encoded]
+        for index, tensors in zip(good, encoded, strict=True):
             responses[index] = pb_utils.InferenceResponse(
                 [pb_utils.Tensor(name, array) for name, array in tensors.items()]
             )
-        return responses
+        if not self._buckets:
+            return responses
+        places = [good[place] for place in self._buckets.order([_tokens(tensors) for tensors in encoded])]
+        return _send(requests, responses, places)
 
     def _tensors(self, request: Any) -> dict[str, Any]:
         names = [tensor.name for tensor in self._inputs]
         return {name: pb_utils.get_input_tensor_by_name(request, name).as_numpy() for name in names}
+
+
+def _tokens(tensors: Tensors) -> int:
+    return int(tensors[INPUT_IDS.name].shape[1])
+
+
+def _send(requests: list[Any], responses: list[Any], places: list[int]) -> None:
+    """Answer in the order of `places`, then the refused: the next step's queue keeps the order of answers."""
+    refused = sorted(set(range(len(requests))) - set(places))
+    for place in (*places, *refused):
+        sender = requests[place].get_response_sender()
+        sender.send(responses[place], flags=pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL)
 
 
 def _refusal(error: Exception) -> Any:

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
+from trireme.gpu_config import CACHE_FOLDER
+
 ROOT = Path(__file__).resolve().parents[2]
 SERVICES = ["triton-cpu", "triton-gpu"]
 _VARIABLE = re.compile(r"\$\{(\w+)(?:(:[-?])([^}]*))?\}")
@@ -46,8 +48,12 @@ def service(request: pytest.FixtureRequest) -> dict[str, Any]:
     return found
 
 
+def _binds(service: dict[str, Any]) -> list[dict[str, Any]]:
+    return [mount for mount in service["volumes"] if mount["type"] == "bind"]
+
+
 def _mounts(service: dict[str, Any]) -> dict[str, str]:
-    return {mount["target"]: mount["source"] for mount in service["volumes"]}
+    return {mount["target"]: mount["source"] for mount in _binds(service)}
 
 
 def test_each_service_has_the_profile_of_its_device() -> None:
@@ -55,6 +61,7 @@ def test_each_service_has_the_profile_of_its_device() -> None:
     assert {name: each["profiles"] for name, each in services.items()} == {
         "triton-cpu": ["cpu"],
         "triton-gpu": ["gpu"],
+        "build-plan": ["plan"],
     }
 
 
@@ -78,11 +85,30 @@ def test_a_missing_tag_stops_compose() -> None:
 
 
 def test_every_mount_exists_and_is_read_only(service: dict[str, Any]) -> None:
-    for mount in service["volumes"]:
+    for mount in _binds(service):
         assert (ROOT / mount["source"]).is_dir(), mount
-        assert mount["type"] == "bind"
         assert mount["read_only"] is True
         assert mount["bind"]["create_host_path"] is False
+
+
+def test_only_tensorrts_cache_can_be_written_to(service: dict[str, Any]) -> None:
+    (volume,) = (mount for mount in service["volumes"] if mount["type"] != "bind")
+    assert volume == {"type": "volume", "source": "tensorrt-cache", "target": CACHE_FOLDER}
+    assert "tensorrt-cache" in _compose()["volumes"]
+    assert f"install -d -o 1000 -g 1000 {CACHE_FOLDER}" in _dockerfile()
+
+
+def test_a_plan_is_built_by_the_image_and_on_the_card_that_serve_it() -> None:
+    services = _compose()["services"]
+    builder, server = services["build-plan"], services["triton-gpu"]
+    assert builder["build"]["args"] == server["build"]["args"]
+    assert builder["deploy"] == server["deploy"]
+    assert (builder["user"], builder["cap_drop"], builder["read_only"]) == ("1000:1000", ["ALL"], True)
+    assert (builder["ports"], builder["secrets"]) == ([], [])
+    assert _mounts(builder) == {"/models": "./model_repository"}
+    for stage in ("triton AS plan-builder", "triton"):
+        assert f"FROM {stage}\n" in _dockerfile()
+    assert _dockerfile().rstrip().endswith("FROM triton")
 
 
 def test_the_backends_are_mounted_one_by_one(service: dict[str, Any]) -> None:

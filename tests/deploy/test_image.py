@@ -17,7 +17,13 @@ NETWORK = re.compile("no such host|dns error|error sending request|Network is un
 def test_no_stage_ends_as_root_and_no_tag_floats() -> None:
     assert re.findall(r"^USER (\S+)$", DOCKERFILE, re.MULTILINE) == ["1000:1000"]
     sources = re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)
-    assert {source.rpartition(":")[2] for source in sources} == {"${UV_TAG}", "${TRITON_TAG}"}
+    stages = set(re.findall(r" AS (\S+)$", DOCKERFILE, re.MULTILINE))
+    assert {source.rpartition(":")[2] for source in sources if source not in stages} == {"${UV_TAG}", "${TRITON_TAG}"}
+
+
+def test_plans_are_built_by_the_polygraphy_of_the_lock_file() -> None:
+    (version,) = re.findall(r'"polygraphy==(\S+)"', DOCKERFILE)
+    assert f'name = "polygraphy"\nversion = "{version}"' in (ROOT / "uv.lock").read_text()
 
 
 def test_every_copied_path_exists_and_reaches_the_build() -> None:
@@ -58,7 +64,7 @@ def test_every_package_has_a_wheel_for_the_images_python(platform: str, tmp_path
 
 
 def _requirements() -> str:
-    (export,) = re.findall(r"uv (export .+?)--output-file", DOCKERFILE, re.DOTALL)
+    export = re.findall(r"uv (export .+?)--output-file", DOCKERFILE, re.DOTALL)[0]
     arguments = export.replace("\\\n", " ").split()
     command = [*_uv(), *arguments, "--quiet"]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout

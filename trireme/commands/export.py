@@ -13,7 +13,14 @@ def export(
     task: Annotated[str, typer.Option(help="What the pipeline does, for example `text-classification`.")],
     name: Annotated[str, typer.Option(help="The pipeline's name, as clients will call it.")],
     repository: RepositoryOption = REPOSITORY,
-    engine: Annotated[str, typer.Option(help="What runs the encoder: `onnxruntime` or `openvino`.")] = "onnxruntime",
+    target: Annotated[str, typer.Option(help="Where it is served: `cpu` or `gpu`.")] = "cpu",
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            help="What runs the encoder: on cpu `onnxruntime` (default) or `openvino`, on gpu `tensorrt` (default) or "
+            "`onnxruntime`."
+        ),
+    ] = None,
     precision: Annotated[str, typer.Option(help="`fp32`, `bf16` (openvino) or `int8`.")] = "fp32",
     max_length: Annotated[
         int | None, typer.Option(help="Longest text in tokens; by default the model's limit.")
@@ -53,6 +60,7 @@ def export(
     from converters.export import export as run
     from converters.sources import Pooling, SourceOptions
 
+    engine = engine or ("tensorrt" if target == "gpu" else "onnxruntime")
     spec = ExportSpec(
         checkpoint,
         task,
@@ -69,6 +77,7 @@ def export(
         calibration,
         evaluate,
         max_drop,
+        target,
     )
     with progress_on_stderr("exporting") as progress:
         manifest = run(spec, progress)

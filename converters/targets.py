@@ -1,0 +1,70 @@
+"""Where a release is to be served, and what follows for its layout, its graph and its gates.
+
+On `cpu` our own backend encodes, takes ragged rows and runs the release's engine. On `gpu` one of Triton's backends
+does: TensorRT, from a plan that `trireme build-plan` makes of the graph on the machine that serves it, or ONNX
+Runtime with the TensorRT accelerator. Both want rows of equal length.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from text_runtime.buckets import buckets_up_to
+from text_runtime.manifest import Manifest
+from text_runtime.tasks import task
+from text_runtime.tensors import SCHEMA
+from trireme.contract import GPU_ENGINES, Contract, GpuLayout
+from trireme.errors import UnsupportedError
+
+TARGETS = ("cpu", "gpu")
+_GPU_PRECISIONS = ("fp32", "fp16")
+"""The precisions whose ONNX graph TensorRT can compile as it stands."""
+
+
+@dataclass(frozen=True)
+class TargetSpec:
+    """What of an export depends on its target."""
+
+    target: str
+    engine: str
+    precision: str
+    task: str
+    long_text: str
+
+    def require_servable(self) -> None:
+        """Refuse what a target cannot serve: on a GPU a row is one window, whatever its text.
+
+        Raises:
+            UnsupportedError: there is no such target, or it has no such engine, precision, task or way with long texts.
+        """
+        if self.target not in TARGETS:
+            raise UnsupportedError("--target", self.target, list(TARGETS))
+        if self.target == "cpu":
+            return
+        if self.engine not in GPU_ENGINES:
+            raise UnsupportedError("engine of target gpu", self.engine, list(GPU_ENGINES))
+        if self.precision not in _GPU_PRECISIONS:
+            raise UnsupportedError("precision of target gpu", self.precision, list(_GPU_PRECISIONS))
+        if SCHEMA in task(self.task).inputs:
+            raise UnsupportedError(f"--target of {self.task}", self.target, ["cpu"])
+        if self.long_text != "truncate":
+            raise UnsupportedError("--long-text of target gpu", self.long_text, ["truncate"])
+
+    @property
+    def graph_engine(self) -> str:
+        """The engine whose model file is written: TensorRT compiles the very graph that ONNX Runtime loads."""
+        return "onnxruntime" if self.target == "gpu" else self.engine
+
+    def contract(self, pipeline: str, width: int, max_length: int, graph_inputs: Sequence[str]) -> Contract:
+        """The pipeline's contract for a model that reads rows of up to `max_length` tokens."""
+        if self.target == "cpu":
+            return Contract(pipeline, self.task, width)
+        layout = GpuLayout(self.engine, buckets_up_to(max_length), tuple(graph_inputs), self.precision)
+        return Contract(pipeline, self.task, width, layout)
+
+
+def on_cpu(manifest: Manifest) -> Manifest:
+    """The release with its graph run by ONNX Runtime on this CPU, for gates and golden requests: a plan is built later,
+    and held against the same graph then."""
+    if not manifest.tokenizer.buckets:
+        return manifest
+    return replace(manifest, encoder=replace(manifest.encoder, engine="onnxruntime"))

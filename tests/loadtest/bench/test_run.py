@@ -23,7 +23,7 @@ IN_FLIGHT = 64
 @pytest.fixture(scope="module")
 def spec(repository: Path) -> BenchSpec:
     """One short round."""
-    return BenchSpec(repository, "sentiment", 1, REVIEWS, (IN_FLIGHT,), rounds=1, seconds=2.0)
+    return BenchSpec(repository, "sentiment", 1, REVIEWS, (IN_FLIGHT,), rounds=1, seconds=1.0)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """The benchmark's results as tables, JSON, and one self-contained HTML page with plots."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from plotly.subplots import make_subplots
 from rich.table import Table
 
 from loadtest.bench.run import BenchSpec, Measurement, ceiling_of, has_ceiling, median_of, spread_of
+from loadtest.bench.target import SERVER
 
 _LATENCIES = ("p50_ms", "p95_ms", "p99_ms")
 
@@ -90,11 +91,20 @@ def _table(measurements: Sequence[Measurement], concurrency: int) -> Table:
 
 
 def _step_table(measurements: Sequence[Measurement]) -> Table:
-    table = Table("target", "in flight", "step", "mean batch", "queue ms", "compute ms", title="steps, last round")
+    columns = ("target", "in flight", "step", "mean batch", "queue ms", "compute ms", "CPU ms/text")
+    table = Table(*columns, title="steps, last round")
     last = max(m.round for m in measurements)
     for measurement in measurements:
-        if measurement.round == last:
-            for step, facts in measurement.steps.items():
-                figures = (f"{value:.2f}" for value in (facts.mean_batch, facts.queue_ms, facts.compute_ms))
-                table.add_row(measurement.target, str(measurement.concurrency), step, *figures)
+        if measurement.round == last and measurement.steps:
+            for row in _step_rows(measurement):
+                table.add_row(measurement.target, str(measurement.concurrency), *row)
     return table
+
+
+def _step_rows(measurement: Measurement) -> Iterator[tuple[str, ...]]:
+    cpu_ms = measurement.cpu_ms_by_part
+    for step, facts in measurement.steps.items():
+        own = sum(value for part, value in cpu_ms.items() if part.endswith(f"_{step}"))
+        figures = (facts.mean_batch, facts.queue_ms, facts.compute_ms)
+        yield step, *(f"{value:.2f}" for value in figures), f"{own:.3f}"
+    yield "Triton itself", "", "", "", f"{cpu_ms.get(SERVER, 0.0):.3f}"

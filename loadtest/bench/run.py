@@ -42,7 +42,7 @@ class BenchSpec:
 
 @dataclass(frozen=True)
 class Measurement:
-    """One target at one concurrency in one round. Times in milliseconds; CPU time of all server processes."""
+    """One target at one concurrency in one round. Times in milliseconds; CPU time is that of all server processes."""
 
     target: str
     concurrency: int
@@ -57,6 +57,7 @@ class Measurement:
     padding_share: float = 0.0
     engine_ms: float = 0.0
     steps: dict[str, StepFacts] = field(default_factory=dict)
+    cpu_ms_by_part: dict[str, float] = field(default_factory=dict)
 
 
 def ceiling_of(target: str) -> str:
@@ -102,9 +103,9 @@ def _ceiling(spec: BenchSpec, target: Target, concurrency: int, number: int) -> 
 
 
 def _sample(spec: BenchSpec, target: Target, texts: list[str], concurrency: int, number: int) -> Measurement:
-    before, cpu = read_counts(target) if target.grpc_url else None, target.cpu_s()
+    before, cpu_s = read_counts(target) if target.grpc_url else None, target.cpu_s()
     sample = generator.run(target.url, target.requests(texts), concurrency, spec.seconds)
-    cpu_s = target.cpu_s() - cpu
+    spent = {part: seconds - cpu_s.get(part, 0.0) for part, seconds in target.cpu_s().items()}
     if sample.failures:
         raise InferenceError(target.name, f"{sample.failures} requests failed, the first: {sample.first_failure}")
     if before:
@@ -119,11 +120,12 @@ def _sample(spec: BenchSpec, target: Target, texts: list[str], concurrency: int,
         p50,
         p95,
         p99,
-        1e3 * cpu_s / len(sample.latencies_s),
+        1e3 * sum(spent.values()) / len(sample.latencies_s),
         sample.cpu_s / sample.wall_s,
         target.memory_bytes() / 2**20,
         padding,
         steps=steps,
+        cpu_ms_by_part={part: 1e3 * seconds / len(sample.latencies_s) for part, seconds in spent.items()},
     )
 
 

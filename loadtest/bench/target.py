@@ -3,8 +3,12 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
+
+SERVER = "server"
+"""All processes of a server but those that run a Python model."""
 
 Render = Callable[[str], bytes]
 """The body of the request for one text."""
@@ -27,16 +31,26 @@ class Target:
         """Whole HTTP/1.1 requests, one a text."""
         return [_request(self.path, self.render(text)) for text in texts]
 
-    def cpu_s(self) -> float:
-        """CPU seconds that all its living processes have used so far."""
+    def cpu_s(self) -> dict[str, float]:
+        """CPU seconds that its living processes have used so far: those of each Python model, and `SERVER`'s."""
         root = psutil.Process(self.pid)
-        times = [process.cpu_times() for process in (root, *root.children(recursive=True))]
-        return sum(time.user + time.system for time in times)
+        found: dict[str, float] = {}
+        for process in (root, *root.children(recursive=True)):
+            times, part = process.cpu_times(), _part(process)
+            found[part] = found.get(part, 0.0) + times.user + times.system
+        return found
 
     def memory_bytes(self) -> int:
         """Memory that all its processes hold of their own."""
         root = psutil.Process(self.pid)
         return sum(process.memory_full_info().uss for process in (root, *root.children(recursive=True)))
+
+
+def _part(process: psutil.Process) -> str:
+    """The model whose code a process of Triton's Python backend runs."""
+    command = process.cmdline()
+    is_model = len(command) > 1 and command[1].endswith("/model.py")
+    return Path(command[1]).parts[-3] if is_model else SERVER
 
 
 def triton_target(pipeline: str, pid: int, http_url: str, grpc_url: str, metrics_url: str) -> Target:

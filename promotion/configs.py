@@ -8,11 +8,7 @@ from tritonclient.grpc.model_config_pb2 import ModelConfig, ModelInstanceGroup, 
 from promotion.layout import Traffic
 from text_runtime.routing import Split
 from trireme.config import specific_versions
-from trireme.repository import ROUTER_BACKEND
-
-ROUTER_VERSION = 1_000_000
-"""The router's own version: no release has this number, so nobody takes it for one. Its answers name the release in
-the response parameter `release`, where Triton can carry one (2.51 cannot)."""
+from trireme.repository import ROUTER_BACKEND, ROUTER_VERSION
 
 
 def pinned_ensemble(ensemble: ModelConfig, name: str, release: int) -> ModelConfig:

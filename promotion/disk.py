@@ -7,12 +7,12 @@ from pathlib import Path
 
 from tritonclient.grpc.model_config_pb2 import ModelConfig
 
-from promotion.configs import ROUTER_VERSION, pinned_ensemble, router, traffic_of, with_versions
+from promotion.configs import pinned_ensemble, router, traffic_of, with_versions
 from promotion.layout import Layout, Traffic
 from trireme.config import render
 from trireme.contract import Step
 from trireme.errors import PromotionError, RepositoryError
-from trireme.repository import CONFIG_NAME, Repository, side_name
+from trireme.repository import CONFIG_NAME, ROUTER_VERSION, Repository, side_name
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from promotion.configs import ROUTER_VERSION, traffic_of
+from promotion.configs import traffic_of
 from promotion.control import Control
 from promotion.disk import PipelineDisk
 from promotion.fleet import Fleet
@@ -120,9 +120,9 @@ class Mover:
             raise ServerError(control.target.grpc, f"does not serve {traffic}", "repeat the command")
 
 
-def _expected(traffic: Traffic) -> frozenset[int]:
+def _expected(traffic: Traffic) -> frozenset[int | None]:
     """What an answer may say of its release: old Tritons cannot pass on what a router adds."""
-    return traffic.needed if traffic.candidate is None else traffic.releases | {ROUTER_VERSION}
+    return traffic.needed if traffic.candidate is None else traffic.releases | {None}
 
 
 def served_traffic(control: Control, pipeline: str) -> Traffic | None:

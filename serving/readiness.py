@@ -7,18 +7,18 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
 import psutil
-import tritonclient.grpc as triton_grpc
 from tritonclient.utils import InferenceServerException
 
-from serving.control import OWN_CHANNEL, Control
+from serving.control import Control
 from serving.launch import Launch
 from serving.ports import taken_port
 from serving.spec import ServerSpec
 from serving.triton_log import last_error
+from trireme.client.exchange import Call, Request
+from trireme.client.sync_transports import GrpcTransport
 from trireme.contract import Step
-from trireme.errors import PortError, ServerError
+from trireme.errors import PortError, ServerError, TriremeError
 from trireme.repository import Repository
 
 _PROBE = {"text": "你好", "text_pair": "您好", "schema": "[]"}
@@ -56,21 +56,15 @@ def probe(spec: ServerSpec, grpc_url: str, name: str, timeout_s: float = _PROBE_
     Raises:
         ServerError: it does not answer.
     """
-    tensors = [_probe_input(tensor.name) for tensor in Repository(spec.repository).config(name).input]
-    with triton_grpc.InferenceServerClient(grpc_url, channel_args=OWN_CHANNEL) as client:
-        try:
-            client.infer(name, tensors, client_timeout=timeout_s)
-        except InferenceServerException as error:
-            remedy = f"see the release's manifest, or promote another (`trireme releases {name}`)"
-            raise ServerError(
-                grpc_url, f"pipeline '{name}' fails a real inference ({error.message()})", remedy
-            ) from error
-
-
-def _probe_input(name: str) -> Any:
-    tensor = triton_grpc.InferInput(name, [1, 1], "BYTES")
-    tensor.set_data_from_numpy(np.array([[_PROBE[name].encode()]], dtype=np.object_))
-    return tensor
+    columns = {tensor.name: [_PROBE[tensor.name]] for tensor in Repository(spec.repository).config(name).input}
+    transport = GrpcTransport(grpc_url)
+    try:
+        transport.infer(Request(Call(name, timeout_s), columns))
+    except TriremeError as error:
+        remedy = f"see the release's manifest, or promote another (`trireme releases {name}`)"
+        raise ServerError(grpc_url, f"pipeline '{name}' fails a real inference ({error})", remedy) from error
+    finally:
+        transport.close()
 
 
 def _ticks(launch: Launch, process: subprocess.Popen[bytes], timeout_s: float, loading: set[str]) -> Iterator[None]:

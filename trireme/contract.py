@@ -1,6 +1,7 @@
 """A pipeline's contract as data: its task, its width, its steps, and the tensors that run between them."""
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -33,6 +34,16 @@ class Step(Enum):
     def model_name(self, pipeline: str) -> str:
         """The Triton model that is this step of a pipeline: `sentiment_tokenizer`."""
         return f"{pipeline}_{self.value}"
+
+
+def task_of(inputs: Collection[str], outputs: Collection[str]) -> str | None:
+    """The task of a served pipeline, told from the names of its tensors; None where no task has these."""
+    answers = set(outputs) - {TRUNCATED_CHARS.name}
+    for name in task_names():
+        takes, gives = ({tensor.name for tensor in tensors} for tensors in (task(name).inputs, task(name).outputs(1)))
+        if takes == set(inputs) and gives == answers:
+            return name
+    return None
 
 
 @dataclass(frozen=True)

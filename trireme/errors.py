@@ -4,6 +4,7 @@ A subclass takes facts and composes its message. The command line prints the mes
 builtin exceptions are left for bugs of the caller.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -105,11 +106,62 @@ class ServerError(TriremeError):
         super().__init__(f"server {server}: {problem}; {remedy}")
 
 
-class InferenceError(TriremeError):
-    """A server refused or failed an inference."""
+class AddressError(TriremeError):
+    """An address names no server that can be asked."""
 
-    def __init__(self, pipeline: str, problem: str) -> None:
-        super().__init__(f"pipeline '{pipeline}': {problem}")
+    def __init__(self, address: str) -> None:
+        super().__init__(
+            f"address '{address}': write host:port, http://host:port or grpc://host:port; TLS ends in front of Triton"
+        )
+
+
+class InputError(TriremeError):
+    """What a pipeline should be asked cannot be sent to it."""
+
+    def __init__(self, name: str, problem: str, remedy: str) -> None:
+        super().__init__(f"input '{name}': {problem}; {remedy}")
+
+
+class InferenceError(TriremeError):
+    """A server failed an inference."""
+
+    def __init__(self, pipeline: str, server: str, problem: str) -> None:
+        super().__init__(f"pipeline '{pipeline}' on {server}: {problem}")
+
+
+class RefusedInputError(InferenceError):
+    """A server refused what it was asked: an input is missing, malformed or too much."""
+
+
+class TimedOutError(InferenceError):
+    """A call's time was over before its answer came."""
+
+    def __init__(self, pipeline: str, server: str, timeout_s: float) -> None:
+        super().__init__(pipeline, server, f"no answer within {timeout_s:g} s; give more time, or fewer texts a call")
+
+
+class UnknownPipelineError(InferenceError):
+    """A server has no pipeline of that name."""
+
+    def __init__(self, pipeline: str, server: str) -> None:
+        super().__init__(pipeline, server, "it serves none of that name; check the name, or serve the pipeline first")
+
+
+class WrongTaskError(InferenceError):
+    """A method was called that is not the pipeline's task."""
+
+    def __init__(self, pipeline: str, server: str, task: str, methods: tuple[str, str]) -> None:
+        called, fitting = methods
+        super().__init__(pipeline, server, f"its task is {task}: call {fitting}(), not {called}()")
+
+
+class NoTaskError(InferenceError):
+    """A served model is not a pipeline of any task."""
+
+    def __init__(self, model: str, server: str, outputs: Iterable[str]) -> None:
+        super().__init__(
+            model, server, f"its outputs ({', '.join(outputs)}) are no task's; name a pipeline, not a step"
+        )
 
 
 class IntegrityError(TriremeError):
@@ -119,6 +171,17 @@ class IntegrityError(TriremeError):
         super().__init__(
             f"pipeline '{pipeline}' release {release}: {name} {problem} since it was published; "
             "restore the release from where it was built, or export it again"
+        )
+
+
+class UnavailableError(ServerError):
+    """A server cannot be reached, or does not serve for now: the request may be sent again."""
+
+    def __init__(self, server: str, reason: str) -> None:
+        super().__init__(
+            server,
+            f"does not answer ({reason.rstrip('.')})",
+            "start one with `trireme serve`, or give the address of another",
         )
 
 

@@ -14,6 +14,9 @@ from trireme.errors import RepositoryError
 
 CONFIG_NAME = "config.pbtxt"
 ROUTER_BACKEND = "text_router"
+ROUTER_VERSION = 1_000_000
+"""The router's own version: no release has this number, so nobody takes it for one. Its answers name the release in
+the response parameter `release`, where Triton can carry one (2.51 cannot)."""
 
 
 def side_name(pipeline: str, release: int) -> str:

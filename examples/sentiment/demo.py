@@ -12,7 +12,7 @@ from rich.table import Table
 from converters.export import ExportSpec, export
 from serving import ServerSpec, start
 from trireme.answers import shortened
-from trireme.client import Address, infer
+from trireme.client import Client
 from trireme.contract import Step
 from trireme.repository import Repository
 
@@ -49,13 +49,14 @@ def first_reviews(count: int) -> list[str]:
 
 def _ask(grpc_url: str, reviews: list[str]) -> Table:
     table = Table("text", "label", "score", *(f"{step.value} ms" for step in Step), title="sentiment, served by Triton")
-    with triton_grpc.InferenceServerClient(grpc_url) as client:
+    address = f"grpc://{grpc_url}"
+    with triton_grpc.InferenceServerClient(grpc_url) as triton, Client(address, PIPELINE) as client:
         for review in reviews:
-            before = _step_seconds(client)
-            answer = infer(Address(grpc_url, is_grpc=True), PIPELINE, [review])[0]
-            spent = [after - earlier for after, earlier in zip(_step_seconds(client), before, strict=True)]
+            before = _step_seconds(triton)
+            (answer,) = client.classify([review])
+            spent = [after - earlier for after, earlier in zip(_step_seconds(triton), before, strict=True)]
             times = (f"{1e3 * seconds:.2f}" for seconds in spent)
-            table.add_row(shortened(review), answer["label"], f"{answer['score']:.4f}", *times)
+            table.add_row(shortened(review), answer.label, f"{answer.score:.4f}", *times)
     return table
 
 

@@ -107,7 +107,9 @@ def _sample(spec: BenchSpec, target: Target, texts: list[str], concurrency: int,
     sample = generator.run(target.url, target.requests(texts), concurrency, spec.seconds)
     spent = {part: seconds - cpu_s.get(part, 0.0) for part, seconds in target.cpu_s().items()}
     if sample.failures:
-        raise InferenceError(target.name, f"{sample.failures} requests failed, the first: {sample.first_failure}")
+        raise InferenceError(
+            target.name, target.url, f"{sample.failures} requests failed, the first: {sample.first_failure}"
+        )
     if before:
         time.sleep(FLUSH_S)
     steps, padding = facts_between(before, read_counts(target)) if before else ({}, 0.0)

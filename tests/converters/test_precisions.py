@@ -13,7 +13,7 @@ from converters.precisions import PrecisionError, candidates
 from serving import ServerSpec, start
 from tests.conftest import CHECKPOINT, ROOT, TASK
 from text_runtime.manifest import Manifest
-from trireme.client import Address, infer
+from trireme.client import Client
 from trireme.errors import GateError, TriremeError, UnsupportedError
 
 TEST_ROWS = ROOT / "examples/sentiment/test.tsv"
@@ -49,9 +49,12 @@ def test_int8_has_at_most_three_tenths_of_the_bytes_and_serves_with_the_accuracy
     manifest = exported(tmp_path / "repository", "onnxruntime", "int8")
     small = (tmp_path / "repository/sentiment_encoder/1/model.onnx").stat().st_size
     assert small <= 0.30 * (repository / "sentiment_encoder/1/model.onnx").stat().st_size
-    with start(ServerSpec(tmp_path / "repository", 0, 0, 0)) as server:
-        answers = infer(Address(server.grpc_url, is_grpc=True), "sentiment", [text for text, _ in test_rows])
-    right = sum(answer["label"] == label for answer, (_, label) in zip(answers, test_rows, strict=True))
+    with (
+        start(ServerSpec(tmp_path / "repository", 0, 0, 0)) as server,
+        Client(f"grpc://{server.grpc_url}", "sentiment") as client,
+    ):
+        answers = client.classify([text for text, _ in test_rows])
+    right = sum(answer.label == label for answer, (_, label) in zip(answers, test_rows, strict=True))
     assert round(right / len(test_rows), 4) == accuracy_in(manifest)
 
 

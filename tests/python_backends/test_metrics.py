@@ -4,7 +4,7 @@ import time
 import urllib.request
 
 from serving import Server
-from trireme.client import Address, infer
+from trireme.client import Client
 
 
 def counter(server: Server, name: str, **labels: str) -> float:
@@ -25,7 +25,8 @@ def test_rows_tokens_and_labels_are_counted_by_release(served: Server) -> None:
 
     time.sleep(1.2)
     before = seen()
-    infer(Address(served.http_url), "sentiment", ["好"] * 10)
+    with Client(served.http_url, "sentiment") as client:
+        client.classify(["好"] * 10)
     time.sleep(1.2)
     rows, tokens, labels = (after - earlier for after, earlier in zip(seen(), before, strict=True))
     assert rows >= 10
@@ -36,7 +37,8 @@ def test_rows_tokens_and_labels_are_counted_by_release(served: Server) -> None:
 def test_padding_counted_by_triton_is_no_more_than_an_eighth_at_mixed_lengths(
     served: Server, reviews: list[str]
 ) -> None:
-    infer(Address(served.http_url), "sentiment", reviews)
+    with Client(served.http_url, "sentiment") as client:
+        client.classify(reviews)
     time.sleep(1.2)
     padding = counter(served, "trireme_encoder_padding_tokens_total", pipeline="sentiment")
     tokens = counter(served, "trireme_encoder_tokens_total", pipeline="sentiment")

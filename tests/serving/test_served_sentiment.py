@@ -13,16 +13,16 @@ import tritonclient.grpc as triton_grpc
 from tritonclient.utils import InferenceServerException
 
 from serving import Server
-from trireme.client import Address, infer
+from trireme.client import Client
 
 TOLERANCE = 1e-4
 
 
 def scores_of(server: Server, texts: list[str], rows: int) -> npt.NDArray[Any]:
     """Scores of all texts, sent in requests of so many rows."""
-    address = Address(server.grpc_url, is_grpc=True)
     pieces = (texts[start : start + rows] for start in range(0, len(texts), rows))
-    return np.array([answer["scores"] for piece in pieces for answer in infer(address, "sentiment", piece)])
+    with Client(f"grpc://{server.grpc_url}", "sentiment") as client:
+        return np.array([answer.scores for piece in pieces for answer in client.classify(piece)])
 
 
 @pytest.mark.parametrize("rows", [1, 7, 64])
@@ -44,23 +44,26 @@ def test_scores_equal_paddlenlps_from_sixteen_clients_at_once(
 def test_served_accuracy_equals_the_checkpoints(
     served: Server, test_rows: list[tuple[str, str]], source_scores: npt.NDArray[Any]
 ) -> None:
-    answers = infer(Address(served.http_url), "sentiment", [text for text, _ in test_rows])
-    served_right = sum(answer["label"] == label for answer, (_, label) in zip(answers, test_rows, strict=True))
+    with Client(served.http_url, "sentiment") as client:
+        answers = client.classify([text for text, _ in test_rows])
+    served_right = sum(answer.label == label for answer, (_, label) in zip(answers, test_rows, strict=True))
     words = np.array(["negative", "positive"])[source_scores.argmax(axis=1)]
     assert served_right == sum(word == label for word, (_, label) in zip(words, test_rows, strict=True))
 
 
 def test_an_empty_text_is_answered(served: Server) -> None:
-    (answer,) = infer(Address(served.http_url), "sentiment", [""])
-    assert answer["label"] in {"negative", "positive"}
-    assert answer["truncated_chars"] == 0
+    with Client(served.http_url, "sentiment") as client:
+        (answer,) = client.classify([""])
+    assert answer.label in {"negative", "positive"}
+    assert not answer.is_truncated
 
 
 def test_a_huge_text_is_answered_and_the_answer_says_what_was_cut(served: Server) -> None:
     text = "物流很快，质量也好。" * 20_000
-    (answer,) = infer(Address(served.http_url), "sentiment", [text])
-    assert answer["label"] in {"negative", "positive"}
-    assert answer["truncated_chars"] == len(text) - 254  # 256 tokens less [CLS] and [SEP], one character each
+    with Client(served.http_url, "sentiment") as client:
+        (answer,) = client.classify([text])
+    assert answer.label in {"negative", "positive"}
+    assert answer.truncated_chars == len(text) - 254  # 256 tokens less [CLS] and [SEP], one character each
 
 
 def post(server: Server, body: dict[str, Any] | bytes, headers: dict[str, str] | None = None) -> tuple[int, str]:

@@ -7,33 +7,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-import tritonclient.grpc as triton_grpc
-from tritonclient.utils import InferenceServerException
 
 from serving import Server
 from tests.tasks.conftest import Source
+from trireme.client import Client, Outputs
+from trireme.errors import RefusedInputError
 
 pytestmark = pytest.mark.xdist_group("tasks")
 TOLERANCE = 1e-4
 SCHEMAS = ('["时间", "地点"]', '[{"人物": ["时间"]}]', '["评价", {"地点": ["人物", "时间"]}]')
 
 
-def ask(server: Server, pipeline: str, **columns: list[str]) -> dict[str, npt.NDArray[Any]]:
-    """All outputs for columns of texts, in requests of 16 rows."""
-    answers = []
-    with triton_grpc.InferenceServerClient(server.grpc_url) as client:
-        for start in range(0, len(columns["text"]), 16):
-            tensors = [_tensor(name, values[start : start + 16]) for name, values in columns.items()]
-            result = client.infer(pipeline, tensors)
-            names = [output.name for output in result.get_response().outputs]
-            answers.append({name: result.as_numpy(name) for name in names})
-    return {name: np.concatenate([answer[name] for answer in answers]) for name in answers[0]}
-
-
-def _tensor(name: str, values: list[str]) -> Any:
-    tensor = triton_grpc.InferInput(name, [len(values), 1], "BYTES")
-    tensor.set_data_from_numpy(np.array([[value.encode()] for value in values], dtype=np.object_))
-    return tensor
+def ask(server: Server, pipeline: str, **columns: list[str]) -> Outputs:
+    """All outputs for columns of texts."""
+    with Client(f"grpc://{server.grpc_url}", pipeline) as client:
+        return client.infer(columns)
 
 
 def softmax(logits: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -123,10 +111,10 @@ def test_extraction_by_sixteen_clients_equals_one_by_one(tasks_server: Server, t
 
 
 def test_a_wrong_schema_is_refused_by_name(tasks_server: Server) -> None:
-    with pytest.raises(InferenceServerException, match="input 'schema', row 0"):
+    with pytest.raises(RefusedInputError, match="input 'schema', row 0"):
         ask(tasks_server, "uie", text=["好"], schema=["{not json"])
 
 
 def test_a_pair_task_without_text_pair_names_the_input(tasks_server: Server) -> None:
-    with pytest.raises(InferenceServerException, match="text_pair"):
+    with pytest.raises(RefusedInputError, match="text_pair"):
         ask(tasks_server, "pairs", text=["好"])

@@ -39,15 +39,16 @@ def load_test(
     corpus: Annotated[
         Path, typer.Option(help="Texts: .txt, one a line, or .tsv with a column `text`.")
     ] = DEFAULT_CORPUS,
-    task: Annotated[str, typer.Option(help="The pipeline's task; by default told from its outputs.")] = "",
+    schema: Annotated[str, typer.Option(help="Information extraction: what is asked, as JSON.")] = Settings.schema,
     seed: Annotated[int, typer.Option(help="Which texts are drawn.")] = 1,
     json: Annotated[Path | None, typer.Option(help="Write the report to this file, too.")] = None,
 ) -> None:
     """Put a served pipeline under load over HTTP and gRPC, and judge every answer.
 
-    Prints throughput, latency quantiles and failures; exits with 1 on any failure.
+    The task is told from the pipeline's inputs and outputs. Prints throughput, latency quantiles and failures; exits
+    with 1 on any failure.
     """
-    settings = Settings(pipeline, url, grpc, corpus, rows, task, seed=seed)
+    settings = Settings(pipeline, url, grpc, corpus, rows, schema, seed=seed)
     report = run(settings, Load(users, seconds))
     _stdout.print(report.to_tables())
     if json is not None:

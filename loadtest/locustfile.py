@@ -39,5 +39,5 @@ def make_plan(environment: Any, **_: Any) -> None:
     except (TriremeError, ValueError) as error:
         sys.stderr.write(f"error: {error}\n")
         sys.exit(1)
-    unused = {each for each in environment.user_classes if each.transport_type not in environment.plan.transports()}
+    unused = {each for each in environment.user_classes if each.protocol not in environment.plan.protocols()}
     environment.user_classes = [each for each in environment.user_classes if each not in unused]

@@ -36,7 +36,7 @@ def run(settings: Settings, load: Load) -> Report:
     environment: Any = Environment(user_classes=types, events=Events(), stop_timeout=settings.timeout_s)
     environment.plan = plan
     seconds = _drive(environment, Load(max(load.users, len(types)), load.seconds))
-    protocols = [each.transport_type.protocol for each in types]
+    protocols = [each.protocol for each in types]
     entries = [environment.stats.get(settings.pipeline, protocol) for protocol in protocols]
     rows = [row_of(*pair, settings.rows, seconds) for pair in zip(entries, protocols, strict=True)]
     return Report(settings.pipeline, load.users, seconds, rows, failures_of(environment.stats.errors))

@@ -9,14 +9,17 @@ DEFAULT_CORPUS = Path("examples/sentiment/reviews.txt")
 
 @dataclass(frozen=True)
 class Settings:
-    """`http` and `grpc` are `host:port`; an empty one is left alone. Every user sends `rows` texts a request."""
+    """`http` and `grpc` are `host:port`; an empty one is left alone. Every user sends `rows` texts a request.
+
+    `schema` is what an extraction asks, as JSON; no other task looks at it.
+    """
 
     pipeline: str = "sentiment"
     http: str = "127.0.0.1:8000"
     grpc: str = "127.0.0.1:8001"
     corpus: Path = DEFAULT_CORPUS
     rows: int = 1
-    task: str = ""
+    schema: str = '["时间", "地点", "人物"]'
     timeout_s: float = 10.0
     seed: int = 1
 

@@ -2,78 +2,80 @@
 
 import itertools
 import time
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from locust import User, constant, task
 from locust.exception import StopUser
 
-from loadtest.scenarios import AnswerError, Scenario, Tensors, detect, scenario
+from loadtest.connections import PROTOCOLS, connect
+from loadtest.scenarios import AnswerError, Scenario, scenario
 from loadtest.settings import Settings
 from loadtest.texts import draw, read_corpus
-from loadtest.transports import GrpcTransport, HttpTransport, Transport
-from trireme.errors import TriremeError, UnsupportedError
+from trireme.client.exchange import Call, Columns, Reply, Request
+from trireme.client.sync_transports import Transport
+from trireme.errors import NoTaskError, TriremeError
 
 
 class Plan:
     """What all users of a run share: settings, texts, and the scenario with its memory of earlier answers.
 
     Raises:
-        TriremeError: a server does not serve the pipeline, it has no scenario, or the corpus gives no texts.
+        TriremeError: a server does not serve the pipeline, it has no task, the corpus gives no texts, or a schema is
+            none.
     """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.texts = read_corpus(settings.corpus)
-        self.inputs, self.outputs = self._survey()
-        self.scenario = self._scenario()
+        names = [self._task_name(protocol) for protocol in self.protocols()]
+        self.scenario: Scenario[Any] = scenario(names[0], settings.schema)
         self.numbers = itertools.count(settings.seed)
 
-    def transports(self) -> list[type[Transport]]:
+    def protocols(self) -> list[str]:
         """The protocols that have an address."""
-        return [each for each in (HttpTransport, GrpcTransport) if self.address(each)]
+        return [protocol for protocol in PROTOCOLS if self.address(protocol)]
 
-    def address(self, transport: type[Transport]) -> str:
+    def address(self, protocol: str) -> str:
         """Where a protocol is spoken."""
-        address: str = getattr(self.settings, transport.protocol)
-        return address.removeprefix("http://").removeprefix("grpc://")
+        address: str = getattr(self.settings, protocol)
+        return address
 
-    def connect(self, transport: type[Transport]) -> Transport:
+    def connect(self, protocol: str) -> Transport:
         """A fresh connection."""
-        return transport(self.address(transport), self.settings.timeout_s)
+        return connect(protocol, self.address(protocol))
 
-    def _survey(self) -> tuple[list[str], list[str]]:
-        """Ask every server for the pipeline before any user starts, so that a wrong address is one line."""
-        found: tuple[list[str], list[str]] = ([], [])
-        for transport in self.transports():
-            connection = self.connect(transport)
-            try:
-                found = connection.tensors(self.settings.pipeline)
-            finally:
-                connection.close()
-        return found
+    def call(self) -> Call:
+        """The terms of a call that begins now."""
+        return Call(self.settings.pipeline, self.settings.timeout_s)
 
-    def _scenario(self) -> Scenario:
-        name = self.settings.task or detect(self.inputs, self.outputs)
-        if name is None:
-            raise UnsupportedError("load test for outputs", ", ".join(self.outputs), ["--task"])
-        return scenario(name)
+    def _task_name(self, protocol: str) -> str:
+        """Ask a server for the pipeline before any user starts, so that a wrong address is one line."""
+        connection = self.connect(protocol)
+        try:
+            signature = connection.signature(self.call())
+        finally:
+            connection.close()
+        if signature.task_name is None:
+            raise NoTaskError(self.settings.pipeline, self.address(protocol), signature.outputs)
+        return signature.task_name
 
 
 class PipelineUser(User):  # type: ignore[misc]
-    """Sends requests of one protocol. Connecting and serializing stay outside the measured time."""
+    """Sends requests of one protocol. Connecting and judging stay outside the measured time."""
 
     abstract = True
     wait_time = constant(0)
-    transport_type: ClassVar[type[Transport]]
+    protocol: ClassVar[str]
     transport: Transport | None = None
 
     def on_start(self) -> None:
         """Connect."""
         self.plan: Plan = self.environment.plan
-        self.requests = draw(self.plan.texts, self.plan.settings.rows, next(self.plan.numbers))
-        self.transport = self.plan.connect(self.transport_type)
+        texts = self.plan.settings.rows * self.plan.scenario.texts_a_row
+        self.requests = draw(self.plan.texts, texts, next(self.plan.numbers))
+        self.transport = self.plan.connect(self.protocol)
         try:
-            self.transport.tensors(self.plan.settings.pipeline)
+            self.transport.signature(self.plan.call())
         except TriremeError as error:
             self._report("connect", 0.0, error)
             raise StopUser from error
@@ -87,28 +89,27 @@ class PipelineUser(User):  # type: ignore[misc]
     def ask(self) -> None:
         """One request and its judgement."""
         assert self.transport is not None
-        texts = next(self.requests)
-        inputs = self.transport.prepare(self.plan.scenario.inputs(texts))
+        columns = self.plan.scenario.columns(next(self.requests))
         started = time.perf_counter()
-        fault: Exception | None = None
-        answer: Tensors = {}
         try:
-            answer = self.transport.infer(self.plan.settings.pipeline, inputs, self.plan.outputs)
+            answer: Reply | Exception = self.transport.infer(Request(self.plan.call(), columns))
         except Exception as error:  # whatever a client raises is a failed request, never the end of a user
-            fault = error
+            answer = error
         elapsed_s = time.perf_counter() - started
-        self._report(self.plan.settings.pipeline, elapsed_s, fault or self._fault(texts, answer))
+        self._report(self.plan.settings.pipeline, elapsed_s, self._fault(columns, answer))
 
-    def _fault(self, texts: list[str], answer: Tensors) -> Exception | None:
+    def _fault(self, columns: Columns, answer: Reply | Exception) -> Exception | None:
+        if isinstance(answer, Exception):
+            return answer
         try:
-            self.plan.scenario.judge(texts, answer)
+            self.plan.scenario.judge(columns, answer)
         except AnswerError as error:
             return error
         return None
 
     def _report(self, name: str, elapsed_s: float, fault: Exception | None) -> None:
         self.environment.events.request.fire(
-            request_type=self.transport_type.protocol,
+            request_type=self.protocol,
             name=name,
             response_time=elapsed_s * 1e3,
             response_length=0,
@@ -120,15 +121,15 @@ class PipelineUser(User):  # type: ignore[misc]
 class HttpUser(PipelineUser):
     """Asks over HTTP."""
 
-    transport_type = HttpTransport
+    protocol = "http"
 
 
 class GrpcUser(PipelineUser):
     """Asks over gRPC."""
 
-    transport_type = GrpcTransport
+    protocol = "grpc"
 
 
 def user_types(plan: Plan) -> list[type[PipelineUser]]:
     """The users whose protocol has an address."""
-    return [each for each in (HttpUser, GrpcUser) if each.transport_type in plan.transports()]
+    return [each for each in (HttpUser, GrpcUser) if each.protocol in plan.protocols()]

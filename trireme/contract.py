@@ -36,16 +36,6 @@ class Step(Enum):
         return f"{pipeline}_{self.value}"
 
 
-def task_of(inputs: Collection[str], outputs: Collection[str]) -> str | None:
-    """The task of a served pipeline, told from the names of its tensors; None where no task has these."""
-    answers = set(outputs) - {TRUNCATED_CHARS.name}
-    for name in task_names():
-        takes, gives = ({tensor.name for tensor in tensors} for tensors in (task(name).inputs, task(name).outputs(1)))
-        if takes == set(inputs) and gives == answers:
-            return name
-    return None
-
-
 @dataclass(frozen=True)
 class GpuLayout:
     """What is fixed of a pipeline whose encoder runs in Triton's own backend on a GPU and takes equal shapes only.
@@ -132,3 +122,13 @@ class Contract:
     def postprocess_inputs(self) -> tuple[TensorSpec, ...]:
         """What the postprocess step gets: the encoder's output, and the task's own wishes."""
         return (self.encoder_output, *self.task.postprocess_inputs)
+
+
+def task_of(inputs: Collection[str], outputs: Collection[str]) -> str | None:
+    """The task of a served pipeline, told from the names of its tensors; None where no task has these."""
+    for name in task_names():
+        contract = Contract("any", name, 1)
+        takes, gives = ({tensor.name for tensor in tensors} for tensors in (contract.inputs, contract.outputs))
+        if takes == set(inputs) and gives == set(outputs):
+            return name
+    return None

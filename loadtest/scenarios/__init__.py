@@ -1,15 +1,27 @@
-"""The tasks that can be put under load. A new one is one module beside this file and one line in `_SCENARIOS`."""
+"""The tasks that can be put under load. A new one is one module beside this file and one line in `_ALL`."""
 
-from collections.abc import Collection
+from typing import Any
 
-from loadtest.scenarios.base import AnswerError, Scenario, Tensors
-from loadtest.scenarios.text_classification import TextClassification
-from text_runtime.tasks import task
-from trireme.errors import UnsupportedError
+from loadtest.scenarios.base import AnswerError, Scenario
+from loadtest.scenarios.embedding import Embedding
+from loadtest.scenarios.information_extraction import InformationExtraction
+from loadtest.scenarios.multi_label import MultiLabelClassification
+from loadtest.scenarios.reranking import Reranking
+from loadtest.scenarios.text_classification import TextClassification, TextPairClassification
+from loadtest.scenarios.token_classification import TokenClassification
 
-_SCENARIOS: dict[str, type[Scenario]] = {each.task_name: each for each in (TextClassification,)}
+_ALL: tuple[type[Scenario[Any]], ...] = (
+    TextClassification,
+    TextPairClassification,
+    MultiLabelClassification,
+    Reranking,
+    TokenClassification,
+    Embedding,
+    InformationExtraction,
+)
+_SCENARIOS = {each.task_name: each for each in _ALL}
 
-__all__ = ["AnswerError", "Scenario", "Tensors", "detect", "scenario", "scenario_names"]
+__all__ = ["AnswerError", "Scenario", "scenario", "scenario_names"]
 
 
 def scenario_names() -> list[str]:
@@ -17,22 +29,11 @@ def scenario_names() -> list[str]:
     return sorted(_SCENARIOS)
 
 
-def scenario(task_name: str) -> Scenario:
-    """A fresh scenario for a task.
+def scenario(task_name: str, schema: str) -> Scenario[Any]:
+    """A fresh scenario for a task; `schema` is what an extraction asks.
 
     Raises:
-        UnsupportedError: there is none for it.
+        KeyError: there is none for the task.
+        InputError: the schema is none.
     """
-    if task_name not in _SCENARIOS:
-        raise UnsupportedError("load test for task", task_name, scenario_names())
-    return _SCENARIOS[task_name]()
-
-
-def detect(inputs: Collection[str], outputs: Collection[str]) -> str | None:
-    """The task whose contract has these inputs and, among these outputs, all of its own; None for no such task."""
-    for name in scenario_names():
-        contract = task(name)
-        expected = {tensor.name for tensor in contract.outputs(1)}
-        if {tensor.name for tensor in contract.inputs} == set(inputs) and expected <= set(outputs):
-            return name
-    return None
+    return _SCENARIOS[task_name](schema)

@@ -38,6 +38,7 @@ class TritonPythonModel:
             "label": np.where(best == 1, b"odd", b"even").astype(np.object_),
             "score": np.full(best.shape, 0.9, dtype=np.float32),
             "scores": np.where(best == [0, 1], 0.9, 0.1).astype(np.float32),
+            "truncated_chars": np.zeros(best.shape, dtype=np.int32),
         }
         return pb_utils.InferenceResponse([pb_utils.Tensor(*output) for output in outputs.items()])
 """
@@ -47,7 +48,8 @@ input [{ name: "text" data_type: TYPE_STRING dims: [1] }]
 output [
   { name: "label" data_type: TYPE_STRING dims: [1] },
   { name: "score" data_type: TYPE_FP32 dims: [1] },
-  { name: "scores" data_type: TYPE_FP32 dims: [2] }
+  { name: "scores" data_type: TYPE_FP32 dims: [2] },
+  { name: "truncated_chars" data_type: TYPE_INT32 dims: [1] }
 ]
 """
 _ENSEMBLE = """
@@ -58,6 +60,7 @@ ensemble_scheduling { step [{
   output_map { key: "label" value: "label" }
   output_map { key: "score" value: "score" }
   output_map { key: "scores" value: "scores" }
+  output_map { key: "truncated_chars" value: "truncated_chars" }
 }] }
 """
 

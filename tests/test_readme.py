@@ -46,7 +46,7 @@ def run(command: list[str]) -> str:
 class TestExamples:
     """Examples that ask a running server."""
 
-    @pytest.mark.parametrize("program", blocks("python"), ids=["http", "grpc"])
+    @pytest.mark.parametrize("program", blocks("python"), ids=["client", "http", "grpc"])
     def test_a_python_example_prints_two_labels(self, program: str) -> None:
         printed = run([sys.executable, "-c", program])
         assert printed.count("tive") == 2

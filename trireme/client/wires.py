@@ -23,11 +23,15 @@ class Wire(ABC):
     _library: Any
 
     def query(self, request: Request) -> dict[str, Any]:
-        """The arguments of tritonclient's `infer`, whichever of its clients sends them."""
+        """The arguments of tritonclient's `infer`, whichever of its clients sends them.
+
+        The time left goes along: no step works for somebody who has stopped waiting.
+        """
         call = request.call
         return {
             "model_name": call.pipeline,
             "inputs": self._inputs(request.columns),
+            "timeout": int(call.remaining_s * 1e6),
             "parameters": call.parameters,
         }
 

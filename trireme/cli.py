@@ -12,6 +12,7 @@ import typer
 from trireme import __version__
 from trireme.commands import promotion
 from trireme.commands.bench import bench
+from trireme.commands.check import check
 from trireme.commands.compare import compare
 from trireme.commands.console import stderr, stdout
 from trireme.commands.doctor import doctor
@@ -27,7 +28,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     help="From a PaddleNLP or Hugging Face text model to a checked, fast, versioned pipeline on Triton.",
 )
-for _command in (export, compare, build_plan, infer, serve, bench, doctor, *promotion.COMMANDS):
+for _command in (export, compare, build_plan, infer, serve, check, bench, doctor, *promotion.COMMANDS):
     app.command()(_command)
 
 

@@ -168,6 +168,8 @@ class IntegrityError(TriremeError):
     """A release on disk is not what was published."""
 
     def __init__(self, pipeline: str, release: int, name: str, problem: str) -> None:
+        self.name = name
+        self.problem = problem
         super().__init__(
             f"pipeline '{pipeline}' release {release}: {name} {problem} since it was published; "
             "restore the release from where it was built, or export it again"

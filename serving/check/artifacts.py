@@ -1,0 +1,41 @@
+"""The files that a backend loads: whether they are there, and whether a `model.py` is a model."""
+
+import ast
+from collections.abc import Iterator
+
+from serving.check.model import Model, Models
+from serving.finding import Finding
+
+_CLASS = "TritonPythonModel"
+
+
+def exist(model: Model, models: Models) -> Iterator[Finding]:
+    """Every version that would be loaded holds the backend's file. Empty ones have a check of their own."""
+    for folder in model.loaded().values():
+        if model.file_name and any(folder.iterdir()) and not (folder / model.file_name).exists():
+            there = ", ".join(sorted(path.name for path in folder.iterdir()))
+            remedy = f"put it there, or name the right one in default_model_filename (there are: {there})"
+            yield model.error(f"has no {model.file_name}, which backend '{model.backend}' loads", remedy, folder)
+
+
+def python_model(model: Model, models: Models) -> Iterator[Finding]:
+    """A `model.py` parses and defines the class that Triton makes an instance of."""
+    if model.backend != "python":
+        return
+    for path in model.artifacts():
+        try:
+            tree = ast.parse(path.read_bytes())
+        except (SyntaxError, ValueError) as error:
+            yield model.error(f"is not Python: {error}", "mend it", path)
+            continue
+        if not _mentions_class(tree):
+            yield model.error(f"defines no class {_CLASS}", "define it: Triton makes one for each instance", path)
+
+
+def _mentions_class(tree: ast.AST) -> bool:
+    """Whether the class is defined, assigned or imported; `import *` may bring it along."""
+    for node in ast.walk(tree):
+        names = {getattr(node, field, None) for field in ("name", "asname", "id")}
+        if _CLASS in names or (isinstance(node, ast.alias) and node.name == "*"):
+            return True
+    return False

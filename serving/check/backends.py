@@ -1,0 +1,42 @@
+"""Whether there is a backend for a model: here, or at least in NVIDIA's image."""
+
+from collections.abc import Iterator
+
+from serving.check.model import Model, Models
+from serving.finding import Finding
+from serving.layout import our_backends
+
+_HERE = {"python", *(path.name for path in our_backends())}
+# Of the images nvcr.io/nvidia/tritonserver `-py3`, `-vllm-python-py3`, `-trtllm-python-py3`.
+_IN_IMAGES = {
+    "dali",
+    "fil",
+    "identity",
+    "onnxruntime",
+    "openvino",
+    "pytorch",
+    "repeat",
+    "square",
+    "tensorflow",
+    "tensorrt",
+    "tensorrtllm",
+    "vllm",
+}
+
+
+def exists(model: Model, models: Models) -> Iterator[Finding]:
+    """Triton has a backend of that name, or the model brings its own library."""
+    backend = model.backend
+    if model.is_ensemble or backend in _HERE or _brings_its_own(model):
+        return
+    if not backend:
+        yield model.error("names no backend, and no file tells it", 'write backend: "…"')
+    elif backend in _IN_IMAGES:
+        remedy = "serve it in NVIDIA's image, or export it for text_encoder"
+        yield model.warning(f"backend '{backend}' is not in the Triton that `trireme serve` starts", remedy)
+    else:
+        yield model.error(f"there is no backend '{backend}'", f"one of: {', '.join(sorted(_HERE | _IN_IMAGES))}")
+
+
+def _brings_its_own(model: Model) -> bool:
+    return any(model.folder.rglob(f"libtriton_{model.backend}.so"))

@@ -1,0 +1,47 @@
+"""The command that looks through a model repository."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from trireme.commands.console import REPOSITORY, stdout
+
+_WORDS = {"fail": "error", "warn": "warning"}
+
+
+def check(
+    repository: Annotated[
+        Path, typer.Argument(help="Any Triton model repository.", envvar="TRIREME_REPOSITORY")
+    ] = REPOSITORY,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list of the findings.")] = False,
+) -> None:
+    """Look through a Triton model repository, whoever wrote it, before Triton meets it.
+
+    Prints one line for each finding: how bad, where, what, and how to mend it. Nothing is changed.
+    Exit code 1 where anything is an error: the model would not load, or answer wrongly.
+    """
+    from serving.check import check_repository
+
+    findings = check_repository(repository)
+    if as_json:
+        stdout.print_json(data=[_as_json(finding) for finding in findings])
+    else:
+        lines = [_line(**_as_json(finding)) for finding in findings] or ["no findings"]
+        stdout.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
+    raise typer.Exit(any(finding.status == "fail" for finding in findings))
+
+
+def _as_json(finding: Any) -> dict[str, str]:
+    """A `serving.finding.Finding` as others read it."""
+    return {
+        "severity": _WORDS[finding.status],
+        "where": finding.name,
+        "found": finding.found,
+        "fix": finding.remedy,
+        "check": finding.check,
+    }
+
+
+def _line(severity: str, where: str, found: str, fix: str, check: str) -> str:
+    return f"{severity}: {where}: {found}; fix: {fix} [{check}]"

@@ -25,7 +25,7 @@ class TritonPythonModel:
         chosen = task(manifest.task)
         labels = read_labels(folder, manifest.width if chosen.has_labels else 0)
         self._inputs = [tensor["name"] for tensor in orjson.loads(args["model_config"])["input"]]
-        self._decoder = chosen.decoder(labels, _Steps(manifest, self._inputs))
+        self._decoder = chosen.decoder(labels, _Steps(manifest))
         series = {"pipeline": manifest.pipeline, "release": str(manifest.release)}
         self._counters = Counters(pb_utils, _METRICS, series)
 
@@ -60,9 +60,8 @@ class TritonPythonModel:
 class _Steps:
     """The tokenizer and the encoder of the same release, called from inside Triton. See `text_runtime.tasks.Encode`."""
 
-    def __init__(self, manifest: Manifest, wanted: list[str]) -> None:
+    def __init__(self, manifest: Manifest) -> None:
         self._manifest = manifest
-        self._wanted = wanted
 
     def __call__(self, inputs: Tensors) -> Tensors:
         tokenized = self._call("tokenizer", inputs)

@@ -1,5 +1,6 @@
 """token-classification: the entities of each text, with their characters in the text as it was sent."""
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
@@ -68,10 +69,21 @@ def _words(scores: Array, spans: Array, aggregation: str) -> Iterator[Word]:
 
 
 def _as_json(text: str, entities: Iterable[Entity]) -> Iterator[dict[str, object]]:
-    """Blanks that a tokenizer counts to a token belong to no entity; one of nothing else is none."""
-    for entity in entities:
+    """Blanks that a tokenizer counts to a token belong to no entity; one of nothing else is none.
+
+    Marks upon the last character belong to it, though a tokenizer that strips accents gives them to no token.
+    """
+    found = list(entities)
+    limits = [*(entity.start for entity in found), len(text)][1:]
+    for entity, limit in zip(found, limits, strict=True):
         words = text[entity.start : entity.end]
         start = entity.start + len(words) - len(words.lstrip())
         if kept := words.strip():
-            end = start + len(kept)
-            yield {"start": start, "end": end, "text": kept, "label": entity.label, "score": entity.score}
+            end = _end_of_marks(text, start + len(kept), limit)
+            yield {"start": start, "end": end, "text": text[start:end], "label": entity.label, "score": entity.score}
+
+
+def _end_of_marks(text: str, position: int, limit: int) -> int:
+    while position < limit and unicodedata.category(text[position])[0] == "M":
+        position += 1
+    return position

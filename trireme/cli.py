@@ -10,13 +10,14 @@ from typing import Annotated
 import typer
 
 from trireme import __version__
-from trireme.commands import promotion
 from trireme.commands.bench import bench
 from trireme.commands.compare import compare
 from trireme.commands.console import stderr, stdout
 from trireme.commands.doctor import doctor
 from trireme.commands.export import export
 from trireme.commands.infer import infer
+from trireme.commands.promotion import canary, promote, retire, rollback, shadow, stage
+from trireme.commands.releases import history, releases, status
 from trireme.commands.serve import serve
 from trireme.errors import TriremeError
 
@@ -26,7 +27,10 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     help="From a PaddleNLP or Hugging Face text model to a checked, fast, versioned pipeline on Triton.",
 )
-for _command in (export, compare, infer, serve, bench, doctor, *promotion.COMMANDS):
+_MAKE = (export, compare)
+_RUN = (infer, serve, bench, doctor)
+_MOVE = (releases, stage, shadow, canary, promote, rollback, retire, status, history)
+for _command in (*_MAKE, *_RUN, *_MOVE):
     app.command()(_command)
 
 

@@ -7,9 +7,10 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from multiprocessing.synchronize import Event
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from promotion.servers import Target
 from tests.promotion.releases import NAME
 from text_runtime.golden import GoldenRequests, read_golden
 
+# A fork of this process would inherit gRPC's locks as other threads hold them, and might hang.
+_context = multiprocessing.get_context("forkserver")
+_context.set_forkserver_preload([__name__])
 _THREADS = 4
 _TOLERANCE = 1e-3
 Ask = Callable[[str], tuple[int, str, list[float]]]
@@ -47,23 +51,28 @@ class Load:
     answers: list[Answer] = field(default_factory=list)
 
     def __enter__(self) -> "Load":
-        context = multiprocessing.get_context("fork")
-        self._ended, self._results = context.Event(), context.SimpleQueue()
+        self._ended = _context.Event()
         plan = (("http", self.http_urls, self.http_clients), ("grpc", self.grpc_urls, self.grpc_clients))
-        self._processes = [
-            context.Process(target=_work, args=(kind, url, self.goldens, self._ended, self._results))
+        self._started = [
+            self._start(kind, urls[index % len(urls)])
             for kind, urls, clients in plan
-            for url in [urls[index % len(urls)] for index in range(clients // _THREADS)]
+            for index in range(clients // _THREADS)
         ]
-        for process in self._processes:
-            process.start()
+        for _, connection in self._started:
+            connection.recv()
         return self
+
+    def _start(self, kind: str, url: str) -> tuple[BaseProcess, Connection]:
+        ours, theirs = _context.Pipe()
+        process = _context.Process(target=_work, args=(kind, url, self.goldens, self._ended, theirs))
+        process.start()
+        theirs.close()  # so that a process that dies is noticed
+        return process, ours
 
     def __exit__(self, *_: object) -> None:
         self._ended.set()
-        for _process in self._processes:
-            self.answers += self._results.get()
-        for process in self._processes:
+        for process, connection in self._started:
+            self.answers += connection.recv()
             process.join()
 
     @property
@@ -86,14 +95,16 @@ def percentile_ms(answers: Sequence[Answer], share: float) -> float:
     return float(np.percentile([answer.seconds for answer in answers], share * 100) * 1000) if answers else 0.0
 
 
-def _work(kind: str, url: str, goldens: dict[int, GoldenRequests], ended: Event, results: Any) -> None:
+def _work(kind: str, url: str, goldens: dict[int, GoldenRequests], ended: Event, results: Connection) -> None:
+    """Says when it begins, and gives its answers when it ends."""
+    results.send(kind)
     answers: list[Answer] = []
     threads = [threading.Thread(target=_client, args=(kind, url, goldens, ended, answers)) for _ in range(_THREADS)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    results.put(answers)
+    results.send(answers)
 
 
 def _client(kind: str, url: str, goldens: dict[int, GoldenRequests], ended: Event, answers: list[Answer]) -> None:

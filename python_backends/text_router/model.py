@@ -51,6 +51,7 @@ class TritonPythonModel:
             time.sleep(0.005)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
+        self._metrics.close()
 
     async def _route(self, request: Any, sender: Any) -> None:
         try:

@@ -1,6 +1,7 @@
 """Clients at full speed over HTTP and gRPC, in processes of their own, that check each answer against both releases."""
 
 import http.client
+import itertools
 import json
 import multiprocessing
 import threading
@@ -25,8 +26,8 @@ _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload([__name__])
 _THREADS = 4
 _TOLERANCE = 1e-3
-Ask = Callable[[str], tuple[int, str, list[float]]]
-"""A text in; the version that the answer names, its label and its scores out."""
+Ask = Callable[[str, str | None], tuple[int, str, list[float]]]
+"""A text and a key in; the version that the answer names, its label and its scores out."""
 
 
 @dataclass(frozen=True)
@@ -37,17 +38,19 @@ class Answer:
     seconds: float
     release: int
     problem: str = ""
+    key: str | None = None
 
 
 @dataclass
 class Load:
-    """Clients that run until `stop`. Each process holds four threads of one protocol."""
+    """Clients until the block ends. Each process holds four threads of one protocol; `keys` of callers, 0 for none."""
 
     http_urls: Sequence[str]
     grpc_urls: Sequence[str]
     goldens: dict[int, GoldenRequests]
     http_clients: int = 16
     grpc_clients: int = 16
+    keys: int = 0
     answers: list[Answer] = field(default_factory=list)
 
     def __enter__(self) -> "Load":
@@ -64,7 +67,8 @@ class Load:
 
     def _start(self, kind: str, url: str) -> tuple[BaseProcess, Connection]:
         ours, theirs = _context.Pipe()
-        process = _context.Process(target=_work, args=(kind, url, self.goldens, self._ended, theirs))
+        callers = [f"user-{number}" for number in range(self.keys)] or [None]
+        process = _context.Process(target=_work, args=(_Client(kind, url, self.goldens, callers), self._ended, theirs))
         process.start()
         theirs.close()  # so that a process that dies is noticed
         return process, ours
@@ -95,32 +99,46 @@ def percentile_ms(answers: Sequence[Answer], share: float) -> float:
     return float(np.percentile([answer.seconds for answer in answers], share * 100) * 1000) if answers else 0.0
 
 
-def _work(kind: str, url: str, goldens: dict[int, GoldenRequests], ended: Event, results: Connection) -> None:
+@dataclass(frozen=True)
+class _Client:
+    """What a client asks, where, and in whose name."""
+
+    kind: str
+    url: str
+    goldens: dict[int, GoldenRequests]
+    callers: Sequence[str | None]
+
+    def connect(self) -> Ask:
+        """A way to ask."""
+        return _http(self.url) if self.kind == "http" else _grpc(self.url)
+
+
+def _work(client: _Client, ended: Event, results: Connection) -> None:
     """Says when it begins, and gives its answers when it ends."""
-    results.send(kind)
     answers: list[Answer] = []
-    threads = [threading.Thread(target=_client, args=(kind, url, goldens, ended, answers)) for _ in range(_THREADS)]
+    threads = [threading.Thread(target=_ask_until, args=(ended, client, answers)) for _ in range(_THREADS)]
     for thread in threads:
         thread.start()
+    results.send("begun")
     for thread in threads:
         thread.join()
     results.send(answers)
 
 
-def _client(kind: str, url: str, goldens: dict[int, GoldenRequests], ended: Event, answers: list[Answer]) -> None:
-    ask = _http(url) if kind == "http" else _grpc(url)
-    texts = next(iter(goldens.values())).columns["text"]
-    turn = 0
-    while not ended.is_set():
-        turn = (turn + 1) % len(texts)
+def _ask_until(ended: Event, client: _Client, answers: list[Answer]) -> None:
+    ask, texts = client.connect(), next(iter(client.goldens.values())).columns["text"]
+    for turn in itertools.count():
+        if ended.is_set():
+            return
+        text, caller = turn % len(texts), client.callers[turn % len(client.callers)]
         started = time.monotonic()
         try:
-            release, problem = _judge(goldens, turn, *ask(texts[turn]))
+            release, problem = _judge(client.goldens, text, *ask(texts[text], caller))
         except Exception as error:  # whatever goes wrong is a failed request
-            release, problem = 0, f"{kind}: {error!r}"
-            ask = _http(url) if kind == "http" else ask
+            release, problem = 0, f"{client.kind}: {error!r}"
+            ask = client.connect()
         now = time.monotonic()
-        answers.append(Answer(now, now - started, release, problem))
+        answers.append(Answer(now, now - started, release, problem, caller))
         if problem:
             time.sleep(0.05)
 
@@ -139,9 +157,10 @@ def _judge(
 def _http(url: str) -> Ask:
     connection = http.client.HTTPConnection(url, timeout=30)
 
-    def ask(text: str) -> tuple[int, str, list[float]]:
+    def ask(text: str, key: str | None) -> tuple[int, str, list[float]]:
         tensor = {"name": "text", "shape": [1, 1], "datatype": "BYTES", "data": [text]}
-        connection.request("POST", f"/v2/models/{NAME}/infer", json.dumps({"inputs": [tensor]}))
+        body = {"inputs": [tensor], "parameters": {} if key is None else {"key": key}}
+        connection.request("POST", f"/v2/models/{NAME}/infer", json.dumps(body))
         answer = json.loads(connection.getresponse().read())
         if "error" in answer:
             raise RuntimeError(answer["error"])
@@ -154,8 +173,8 @@ def _http(url: str) -> Ask:
 def _grpc(url: str) -> Ask:
     control = Control(Target(url, "", ""))
 
-    def ask(text: str) -> tuple[int, str, list[float]]:
-        answered = control.infer(NAME, {"text": [text]})
+    def ask(text: str, key: str | None) -> tuple[int, str, list[float]]:
+        answered = control.infer(NAME, {"text": [text]}, key)
         return answered.release, answered.outputs["label"][0, 0].decode(), answered.outputs["scores"][0].tolist()
 
     return ask

@@ -1,10 +1,9 @@
 """Notices a step whose process lives but neither answers nor works, because it is frozen or waits for itself.
 
 Triton fails each request on a frozen process after a second or two, and lets one on a deadlocked process wait for ever;
-in both cases it does so until somebody ends the process. So every few seconds each pipeline is sent a small request.
-When it is not answered, its steps are asked one by one; a process that used no CPU while its own request waited, twice in
-a row, is ended, and supervision brings the step back. A step that is only busy uses CPU, and is left alone however long
-it takes.
+it does so until somebody ends the process. So every few seconds each pipeline is sent a small request. When it is not
+answered, its steps are asked one by one; a process that used no CPU while its own request waited, twice in a row, is
+ended, and supervision brings the step back. A step that is only busy uses CPU, and is left alone however long it takes.
 """
 
 import logging

@@ -1,6 +1,7 @@
 """Judges a canary by what both sides did in the same minutes: failures, slowest requests, and labels."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -9,6 +10,8 @@ from promotion.metrics import CanaryCounts, Side, read_counts
 from promotion.promoter import promoting
 from promotion.spec import PromotionSpec
 from trireme.errors import PromotionError
+
+REQUESTS = "requests"
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,7 @@ class Thresholds:
     requests: int = 200
 
     def __post_init__(self) -> None:
-        if not (0 <= self.failure_rate <= 1 and 0 <= self.label_shift <= 1 and self.p99_ratio > 0):
+        if not (0 <= self.failure_rate <= 1 and 0 <= self.label_shift <= 1 and min(self.p99_ratio, self.requests) >= 0):
             raise ValueError(f"thresholds out of range: {self}")
 
 
@@ -35,8 +38,32 @@ class Finding:
     limit: float
     is_passed: bool
 
+    def __str__(self) -> str:
+        if self.measure == REQUESTS:
+            fewest = min(self.current, self.candidate)
+            return f"too few requests to judge by ({fewest:g} on one side, {self.limit:g} are needed; watch longer)"
+        return f"{self.measure} {self.candidate:.4g} is above {self.limit:.4g}"
 
-def judge_canary(spec: PromotionSpec, release: int, seconds: float, limits: Thresholds) -> tuple[Entry, list[Finding]]:
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found, and the move that followed from it."""
+
+    findings: list[Finding]
+    entry: Entry
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether the candidate was promoted."""
+        return not self.reason
+
+    @property
+    def reason(self) -> str:
+        """Why it was rolled back; empty if it was not."""
+        return reason_against(self.findings)
+
+
+def judge_canary(spec: PromotionSpec, release: int, seconds: float, limits: Thresholds) -> Verdict:
     """Watch a canary that runs, then promote it or roll it back.
 
     The lock is not held while watching, so that a person can roll back at any time.
@@ -50,9 +77,15 @@ def judge_canary(spec: PromotionSpec, release: int, seconds: float, limits: Thre
             problem = f"release {release} is no canary any more"
             raise PromotionError(spec.pipeline, problem, "see `trireme history`")
         evidence: dict[str, Any] = {"judge": [asdict(finding) for finding in findings]}
-        if all(finding.is_passed for finding in findings):
-            return promoter.promote(release, evidence), findings
-        return promoter.rollback(evidence), findings
+        reason = reason_against(findings)
+        if reason:
+            return Verdict(findings, promoter.rollback(evidence | {"reason": reason}))
+        return Verdict(findings, promoter.promote(release, evidence))
+
+
+def reason_against(findings: Sequence[Finding]) -> str:
+    """Why a candidate may not be promoted; empty if it may."""
+    return "; ".join(str(finding) for finding in findings if not finding.is_passed)
 
 
 def watch(spec: PromotionSpec, release: int, seconds: float, limits: Thresholds) -> list[Finding]:
@@ -73,7 +106,7 @@ def compare(current: Side, candidate: Side, limits: Thresholds) -> list[Finding]
     p99s = current.percentile_s(0.99), candidate.percentile_s(0.99)
     shift = label_shift(current, candidate)
     return [
-        Finding("requests", current.requests, candidate.requests, limits.requests, fewest >= limits.requests),
+        Finding(REQUESTS, current.requests, candidate.requests, limits.requests, fewest >= limits.requests),
         Finding("failure rate", *rates, rates[0] + limits.failure_rate, rates[1] <= rates[0] + limits.failure_rate),
         Finding("p99 seconds", *p99s, p99s[0] * limits.p99_ratio, p99s[1] <= p99s[0] * limits.p99_ratio),
         Finding("label shift", 0.0, shift, limits.label_shift, shift <= limits.label_shift),

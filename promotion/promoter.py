@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from promotion.golden import require_golden
 from promotion.intent import Intent
 from promotion.layout import Layout, Traffic
 from promotion.ledger import Entry
+from promotion.mirror import mirror
 from promotion.moves import Mover
 from promotion.recovery import recover
 from promotion.spec import PromotionSpec
@@ -41,13 +42,15 @@ class Step:
 def promoting(spec: PromotionSpec) -> Iterator["Promoter"]:
     """A promoter that holds the pipeline's lock and has finished or undone whatever was interrupted.
 
+    However its moves end, the registry that mirrors the ledger follows once the lock is free again.
+
     Raises:
         BusyError: another command is at work on the pipeline.
     """
     folder = spec.disk.repository.pipeline_folder(spec.pipeline)
-    with exclusive(folder, spec.pipeline), Fleet(spec.targets()) as fleet:
-        recovered = recover(spec, fleet)
-        yield Promoter(spec, fleet, recovered)
+    with ExitStack() as unlocked, exclusive(folder, spec.pipeline), Fleet(spec.targets()) as fleet:
+        unlocked.callback(mirror, spec)
+        yield Promoter(spec, fleet, recover(spec, fleet))
 
 
 class Promoter:

@@ -50,12 +50,15 @@ def _local(states: dict[str, ServerState], repository: Path, token: str | None) 
 
 
 def _resolve(server: str) -> list[str]:
+    """Every address behind `host`, `host:port` or `[address]:port`: the IPv4 ones, or where there are none, the IPv6
+    ones, since a replica with both would be moved twice."""
     host, _, port = server.rpartition(":") if ":" in server else (server, "", str(DEFAULT_PORT))
     try:
-        found = socket.getaddrinfo(host, int(port), socket.AF_INET, socket.SOCK_STREAM)
+        found = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)
     except (OSError, ValueError) as error:
         raise ServerError(server, f"cannot be resolved ({error})", "give host:port or a DNS name") from error
-    return sorted({"{}:{}".format(*where[:2]) for *_, where in found})
+    old = {f"{where[0]}:{port}" for family, *_, where in found if family == socket.AF_INET}
+    return sorted(old or {f"[{where[0]}]:{port}" for _, *_, where in found})
 
 
 def _target(grpc: str, state: ServerState | None, token: str | None) -> Target:

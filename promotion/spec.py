@@ -15,6 +15,8 @@ from trireme.repository import Repository
 class PromotionSpec:
     """A pipeline in a model repository, its servers (none named: the local ones), and where its ledger stands.
 
+    `mlflow` is the URI of a model registry that mirrors the ledger; without one there is no mirror.
+
     Raises:
         RepositoryError: the repository holds no such pipeline.
     """
@@ -24,6 +26,7 @@ class PromotionSpec:
     servers: tuple[str, ...] = ()
     ledgers: Path | None = None
     token: str | None = None
+    mlflow: str | None = None
 
     def __post_init__(self) -> None:
         known = Repository(self.repository).pipelines()

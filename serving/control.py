@@ -4,10 +4,11 @@ import json
 import time
 from typing import Any
 
+import numpy as np
 import tritonclient.grpc as triton_grpc
 from google.protobuf.json_format import MessageToDict
-from tritonclient.grpc.model_config_pb2 import ModelConfig
-from tritonclient.utils import InferenceServerException
+from tritonclient.grpc.model_config_pb2 import DataType, ModelConfig, ModelInput
+from tritonclient.utils import InferenceServerException, triton_to_np_dtype
 
 from trireme.state import control_headers
 
@@ -16,7 +17,9 @@ OWN_CHANNEL = [("grpc.use_local_subchannel_pool", 1)]
 _MARK = "reloaded_at_ns"
 _ASK_TIMEOUT_S = 5.0
 _LOAD_TIMEOUT_S = 300.0
-_HUNG = {"StatusCode.DEADLINE_EXCEEDED", "StatusCode.UNAVAILABLE"}
+_NO_SIGN_OF_LIFE = "is not healthy"
+_LATE = "StatusCode.DEADLINE_EXCEEDED"
+_HUNG = {_LATE, "StatusCode.UNAVAILABLE"}
 
 
 class Control:
@@ -54,6 +57,18 @@ class Control:
         config: ModelConfig = answer.config
         return config
 
+    def is_answering(self, model: str, version: str, timeout_s: float) -> bool:
+        """Whether a model answers a request of ones within a time.
+
+        An error is an answer too, unless it is Triton's own about a process that gives no sign of life.
+        """
+        try:
+            tensors = [_ones(tensor) for tensor in self.config(model).input if not tensor.optional]
+            self._client.infer(model, tensors, model_version=version, client_timeout=timeout_s)
+        except InferenceServerException as error:
+            return error.status() != _LATE and _NO_SIGN_OF_LIFE not in str(error.message())
+        return True
+
     def reload(self, model: str) -> None:
         """Replace all instances of a loaded model by new ones, while the rest goes on serving.
 
@@ -73,3 +88,13 @@ class Control:
 def is_hung(error: InferenceServerException) -> bool:
     """Whether the control interface did not answer, as against having refused."""
     return error.status() in _HUNG
+
+
+def _ones(tensor: ModelInput) -> triton_grpc.InferInput:
+    """One row for an input, whatever its type; sizes that vary are 1."""
+    kind = DataType.Name(tensor.data_type).removeprefix("TYPE_").replace("STRING", "BYTES")
+    shape = [1, *(max(1, size) for size in tensor.dims)]
+    values = np.full(shape, b"1", dtype=np.object_) if kind == "BYTES" else np.ones(shape, triton_to_np_dtype(kind))
+    filled = triton_grpc.InferInput(tensor.name, shape, kind)
+    filled.set_data_from_numpy(values)
+    return filled

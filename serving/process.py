@@ -110,8 +110,17 @@ def stubs_of(pid: int) -> list[psutil.Process]:
 
 def model_of(stub: psutil.Process) -> str:
     """The model that a stub serves; empty for one that is dying, whose command line is already gone."""
+    return _path_part(stub, -3)
+
+
+def version_of(stub: psutil.Process) -> str:
+    """The version of it; empty likewise."""
+    return _path_part(stub, -2)
+
+
+def _path_part(stub: psutil.Process, place: int) -> str:
     try:
-        return Path(stub.cmdline()[1]).parts[-3]
+        return Path(stub.cmdline()[1]).parts[place]
     except (IndexError, psutil.Error):
         return ""
 

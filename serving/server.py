@@ -9,6 +9,7 @@ from types import FrameType
 from serving.launch import Launch
 from serving.layout import lay_out_backends, require_safe_path
 from serving.ports import choose_ports
+from serving.pulse import Pulse
 from serving.spec import ServerSpec
 from serving.supervision import Supervisor
 from serving.triton import Triton
@@ -88,6 +89,7 @@ class Server:
         self._workspace = workspace
         self._triton = Triton(launch)
         self._supervisor = Supervisor(self._triton)
+        self._pulse = Pulse(self._triton)
 
     def __enter__(self) -> "Server":
         return self
@@ -130,6 +132,7 @@ class Server:
         lay_out_backends(self._launch.backends, self._launch.wheel)
         self._triton.begin()
         self._supervisor.start()
+        self._pulse.start()
 
     def wait(self) -> None:
         """Serve until SIGINT or SIGTERM. For the main thread.
@@ -147,6 +150,7 @@ class Server:
 
     def stop(self) -> None:
         """End Triton and remove all that belonged to it. Safe to call twice."""
+        self._pulse.stop()
         self._supervisor.stop()
         self._triton.end()
         self._supervisor.join()

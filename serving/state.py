@@ -54,4 +54,4 @@ def _require_private(folder: Path) -> None:
 
 
 def _path(launch: Launch) -> Path:
-    return state_folder() / f"{launch.ports.grpc}.json"
+    return state_folder() / f"{launch.grpc_url}.json"

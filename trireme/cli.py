@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from trireme import __version__
-from trireme.commands import promotion
 from trireme.commands.bench import bench
 from trireme.commands.check import check
 from trireme.commands.compare import compare
@@ -19,6 +18,8 @@ from trireme.commands.doctor import doctor
 from trireme.commands.export import export
 from trireme.commands.infer import infer
 from trireme.commands.plan import build_plan
+from trireme.commands.promotion import canary, promote, retire, rollback, shadow, stage
+from trireme.commands.releases import history, releases, status
 from trireme.commands.serve import serve
 from trireme.errors import TriremeError
 
@@ -28,7 +29,10 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     help="From a PaddleNLP or Hugging Face text model to a checked, fast, versioned pipeline on Triton.",
 )
-for _command in (export, compare, build_plan, infer, serve, check, bench, doctor, *promotion.COMMANDS):
+_MAKE = (export, compare, build_plan)
+_RUN = (infer, serve, check, bench, doctor)
+_MOVE = (releases, stage, shadow, canary, promote, rollback, retire, status, history)
+for _command in (*_MAKE, *_RUN, *_MOVE):
     app.command()(_command)
 
 

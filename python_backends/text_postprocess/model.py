@@ -54,7 +54,7 @@ class TritonPythonModel:
         for tensors in decoded:
             if "label" in tensors:
                 for label in tensors["label"].ravel():
-                    self._counters.add("trireme_label_total", 1, label.decode())
+                    self._counters.add("trireme_label_total", 1, label=label.decode())
 
 
 class _Steps:

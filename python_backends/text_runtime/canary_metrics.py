@@ -1,7 +1,9 @@
 """What a router counts of each side of a canary: requests, failures, seconds, and labels."""
 
+from collections import Counter
 from typing import Any
 
+from text_runtime.metrics import Counters
 from text_runtime.routing import Split
 
 BUCKETS_S = (0.001, 0.002, 0.005, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0)
@@ -9,13 +11,13 @@ BUCKETS_S = (0.001, 0.002, 0.005, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2
 
 PREFIX = "trireme_canary"
 _LABEL_OUTPUT = "label"
-_FAMILIES = {
-    "requests_total": "Requests that a release answered during a canary",
-    "failures_total": "Requests that a release failed during a canary",
-    "duration_seconds_sum": "Seconds that a release took for its requests during a canary",
-    "duration_seconds_bucket": "Requests of a canary that took up to `le` seconds",
-    "labels_total": "Texts of a canary by the label that a release gave them",
-    "mirrored_total": "Mirrored texts by whether both releases agreed on the label",
+_NAMES = {
+    f"{PREFIX}_requests_total": "Requests that a release answered during a canary",
+    f"{PREFIX}_failures_total": "Requests that a release failed during a canary",
+    f"{PREFIX}_duration_seconds_sum": "Seconds that a release took for its requests during a canary",
+    f"{PREFIX}_duration_seconds_bucket": "Requests of a canary that took up to `le` seconds",
+    f"{PREFIX}_labels_total": "Texts of a canary by the label that a release gave them",
+    f"{PREFIX}_mirrored_total": "Mirrored texts by whether both releases agreed on the label",
 }
 
 
@@ -23,13 +25,7 @@ class CanaryMetrics:
     """Triton metrics with the labels `pipeline` and `release`. `triton` is the Python backend's module."""
 
     def __init__(self, triton: Any, split: Split) -> None:
-        self._pipeline = split.pipeline
-        # The family objects must live as long as their metrics.
-        self._families = {
-            name: triton.MetricFamily(f"{PREFIX}_{name}", text, triton.MetricFamily.COUNTER)
-            for name, text in _FAMILIES.items()
-        }
-        self._metrics: dict[tuple[str, ...], Any] = {}
+        self._counters = Counters(triton, _NAMES, {"pipeline": split.pipeline})
 
     def count(self, release: int, answer: Any, seconds: float) -> None:
         """Count one request and its answer."""
@@ -41,8 +37,8 @@ class CanaryMetrics:
         if answer.has_error():
             self._add("failures_total", 1, release=number)
             return
-        for label in self._labels(answer):
-            self._add("labels_total", 1, release=number, label=label)
+        for label, texts in Counter(self._labels(answer)).items():
+            self._add("labels_total", texts, release=number, label=label)
 
     def compare(self, current: Any, candidate: Any) -> None:
         """Count by text whether both sides gave the same label."""
@@ -51,12 +47,13 @@ class CanaryMetrics:
         for ours, theirs in zip(self._labels(current), self._labels(candidate), strict=True):
             self._add("mirrored_total", 1, agreed=str(ours == theirs).lower())
 
+    def close(self) -> None:
+        """Send what is left."""
+        self._counters.close()
+
     def _labels(self, answer: Any) -> list[str]:
         tensor = next((found for found in answer.output_tensors() if found.name() == _LABEL_OUTPUT), None)
         return [] if tensor is None else [value.decode() for value in tensor.as_numpy().reshape(-1)]
 
-    def _add(self, family: str, amount: float, **labels: str) -> None:
-        key = (family, *labels.values())
-        if key not in self._metrics:
-            self._metrics[key] = self._families[family].Metric(labels={"pipeline": self._pipeline} | labels)
-        self._metrics[key].increment(amount)
+    def _add(self, name: str, amount: float, **labels: str) -> None:
+        self._counters.add(f"{PREFIX}_{name}", amount, **labels)

@@ -4,6 +4,8 @@ import threading
 from typing import Any
 
 _FLUSH_EVERY_S = 0.5
+_Key = tuple[Any, ...]
+"""A metric's name, then its labels as pairs of name and value."""
 
 
 class Counters:
@@ -23,17 +25,18 @@ class Counters:
             name: utilities.MetricFamily(name=name, description=text, kind=kind) for name, text in names.items()
         }
         self._labels = labels
-        self._metrics: dict[tuple[str, str], Any] = {}
-        self._pending: dict[tuple[str, str], float] = {}
+        self._metrics: dict[_Key, Any] = {}
+        self._pending: dict[_Key, float] = {}
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._flush_until_ended, name="metrics", daemon=True)
         self._thread.start()
 
-    def add(self, name: str, amount: float, label: str = "") -> None:
-        """Count; `label` is the value of the label `label`, for metrics that are split by one."""
+    def add(self, name: str, amount: float, **labels: str) -> None:
+        """Count; `labels` are those by which this metric is split further. A metric's always come in one order."""
+        key = (name, *labels.items())
         with self._lock:
-            self._pending[name, label] = self._pending.get((name, label), 0.0) + amount
+            self._pending[key] = self._pending.get(key, 0.0) + amount
 
     def close(self) -> None:
         """Send what is left and end."""
@@ -49,10 +52,10 @@ class Counters:
         with self._lock:
             pending, self._pending = self._pending, {}
         for key, amount in pending.items():
-            self._metric(*key).increment(amount)
+            self._metric(key).increment(amount)
 
-    def _metric(self, name: str, label: str) -> Any:
-        if (name, label) not in self._metrics:
-            labels = self._labels | ({"label": label} if label else {})
-            self._metrics[name, label] = self._families[name].Metric(labels=labels)
-        return self._metrics[name, label]
+    def _metric(self, key: _Key) -> Any:
+        if key not in self._metrics:
+            name, *labels = key
+            self._metrics[key] = self._families[name].Metric(labels=self._labels | dict(labels))
+        return self._metrics[key]

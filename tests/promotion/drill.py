@@ -4,21 +4,24 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 from rich.console import Console
 from rich.table import Table
 
 from promotion.promoter import Promoter, promoting
 from promotion.spec import PromotionSpec
-from serving import ServerSpec, start
-from tests.promotion.load import Load, goldens_of, percentile_ms
+from serving import Server, ServerSpec, start
+from serving.process import stubs_of
+from tests.promotion.load import Answer, Load, goldens_of, percentile_ms
 from tests.promotion.releases import NAME, make_repository
 
 LIMIT_MS = 250.0
+_SETTLE_S = 0.5
 MOVES: tuple[tuple[str, Callable[[Promoter], object]], ...] = (
     ("stage 2", lambda promoter: promoter.stage(2)),
     ("canary 10%", lambda promoter: promoter.canary(2, 10)),
@@ -32,12 +35,22 @@ MOVES: tuple[tuple[str, Callable[[Promoter], object]], ...] = (
 
 @dataclass(frozen=True)
 class Span:
-    """One phase of the drill: from the command's start to the next one's; `took_s` is the command itself."""
+    """One phase of the drill: from the command's start to the next one's.
+
+    `took_s` is the command itself. `cpu_s` is what all Tritons and their steps used from `settled` to the phase's end,
+    when nothing loads or ends any more.
+    """
 
     name: str
     start: float
     end: float
     took_s: float
+    settled: float
+    cpu_s: float
+
+    def is_moving_under(self, answer: Answer) -> bool:
+        """Whether a request was under way while the command ran or its effects settled."""
+        return answer.ended >= self.start and answer.ended - answer.seconds <= self.settled
 
 
 @dataclass(frozen=True)
@@ -49,26 +62,56 @@ class Report:
 
     @property
     def p99_before_ms(self) -> float:
-        """The p99 while nothing moved."""
-        first = self.spans[0]
-        return percentile_ms(self.load.between(first.start + 1, first.end), 0.99)
+        """The p99 before anything moved."""
+        return percentile_ms(self._before(), 0.99)
 
     @property
-    def slowest_ms(self) -> float:
-        """The slowest request from the first move on."""
-        return percentile_ms(self.load.between(self.spans[0].end, self.spans[-1].end), 1.0)
+    def excess_ms(self) -> float:
+        """The slowest request that was under way during a command, over the p99 before."""
+        moves = self.spans[1:]
+        during = [answer for answer in self.load.answers if any(span.is_moving_under(answer) for span in moves)]
+        return percentile_ms(during, 1.0) - self.p99_before_ms
+
+    @property
+    def noise_ms(self) -> float:
+        """The same while no command ran: what this machine does to a request by itself."""
+        quiet = [each for span in self.spans[1:] for each in self.load.between(span.settled + _SETTLE_S, span.end)]
+        return percentile_ms([*self._before(), *quiet], 1.0) - self.p99_before_ms
+
+    @property
+    def rollback_s(self) -> float:
+        """How long a rollback took."""
+        return next(span.took_s for span in self.spans if span.name == "rollback")
+
+    def cpu_ms(self, span: Span) -> float:
+        """CPU time of the servers by request, once the phase's command has settled."""
+        answers = self.load.between(span.settled, span.end)
+        return span.cpu_s * 1000 / len(answers) if answers else 0.0
+
+    def problems(self) -> list[str]:
+        """What may not be. Latency is judged only where the machine itself keeps the limit."""
+        failures = self.load.failures
+        found = [f"{len(failures)} requests failed: {failures[0].problem}"] if failures else []
+        if self.excess_ms > LIMIT_MS >= self.noise_ms:
+            found.append(f"the slowest request took {self.excess_ms:.0f} ms over the p99 before")
+        if self.rollback_s > 1 and self.noise_ms <= LIMIT_MS:
+            found.append(f"the rollback took {self.rollback_s:.1f} s")
+        return found
 
     def table(self) -> Table:
-        """A line a phase; `of 1` and `of 2` count the answers of each release."""
-        table = Table(
-            "phase", "command s", "requests", "release 1", "release 2", "failed", "p50 ms", "p99 ms", "max ms"
-        )
+        """A line a phase; `release 1` and `release 2` count the answers of each."""
+        counts = ("requests", "release 1", "release 2", "failed")
+        table = Table("phase", "command s", *counts, "p50 ms", "p99 ms", "max ms", "CPU ms/request", "of before")
         for span in self.spans:
             answers = self.load.between(span.start, span.end)
-            counts = [sum(answer.release == release for answer in answers) for release in (1, 2, 0)]
+            numbers = [sum(answer.release == release for answer in answers) for release in (1, 2, 0)]
             times = [f"{percentile_ms(answers, share):.0f}" for share in (0.5, 0.99, 1.0)]
-            table.add_row(span.name, f"{span.took_s:.3f}", str(len(answers)), *map(str, counts), *times)
+            cpu = f"{self.cpu_ms(span):.2f}", f"{self.cpu_ms(span) / self.cpu_ms(self.spans[0]):.2f}"
+            table.add_row(span.name, f"{span.took_s:.3f}", str(len(answers)), *map(str, numbers), *times, *cpu)
         return table
+
+    def _before(self) -> list[Answer]:
+        return self.load.between(self.spans[0].settled, self.spans[0].end)
 
 
 def drill(repository: Path, seconds: float, servers: int = 1, clients: int = 32) -> Report:
@@ -79,8 +122,8 @@ def drill(repository: Path, seconds: float, servers: int = 1, clients: int = 32)
         spec = PromotionSpec(NAME, repository, tuple(grpcs))
         pause_s = seconds / (len(MOVES) + 2)
         with Load(https, grpcs, goldens_of(repository), clients // 2, clients // 2) as load:
-            spans = [_span("before", lambda: time.sleep(pause_s), pause_s)]
-            spans += [_span(name, lambda move=move: _command(spec, move), pause_s) for name, move in MOVES]
+            spans = [_span("before", lambda: time.sleep(1), pause_s, running)]
+            spans += [_span(name, lambda move=move: _command(spec, move), pause_s, running) for name, move in MOVES]
     return Report(spans, load)
 
 
@@ -89,18 +132,31 @@ def _command(spec: PromotionSpec, move: Callable[[Promoter], object]) -> None:
         move(promoter)
 
 
-def _span(name: str, action: Callable[[], object], pause_s: float) -> Span:
+def _span(name: str, action: Callable[[], object], pause_s: float, running: Sequence[Server]) -> Span:
     started = time.monotonic()
     action()
     took_s = time.monotonic() - started
-    time.sleep(max(0.0, pause_s - took_s))
-    return Span(name, started, time.monotonic(), took_s)
+    time.sleep(_SETTLE_S)
+    settled, before = time.monotonic(), _cpu_s(running)
+    time.sleep(max(_SETTLE_S, started + pause_s - settled))
+    used_s = sum(used_s - before.get(pid, 0.0) for pid, used_s in _cpu_s(running).items())
+    return Span(name, started, time.monotonic(), took_s, settled, used_s)
+
+
+def _cpu_s(running: Sequence[Server]) -> dict[int, float]:
+    """CPU seconds so far of every process of the Tritons."""
+    used = {}
+    for server in running:
+        for process in (psutil.Process(server.pid), *stubs_of(server.pid)):
+            with suppress(psutil.NoSuchProcess):  # a retired one may just end
+                used[process.pid] = sum(process.cpu_times()[:2])
+    return used
 
 
 def main() -> int:
     """Run both drills; exit 1 where one of them saw what may not be."""
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
-    console, is_good = Console(), True
+    console, problems = Console(width=150), []
     with tempfile.TemporaryDirectory(prefix="trireme-drill-") as folder:
         base = Path(folder) / "base"
         make_repository(base)
@@ -108,12 +164,18 @@ def main() -> int:
             repository = Path(folder) / f"on-{servers}" / "model_repository"
             shutil.copytree(base, repository)
             report = drill(repository, seconds, servers)
-            excess_ms = report.slowest_ms - report.p99_before_ms
-            is_good &= not report.load.failures and excess_ms <= LIMIT_MS
             console.print(f"{servers} server(s), 16 HTTP and 16 gRPC clients, {seconds:.0f} s", report.table())
-            console.print(f"failed: {len(report.load.failures)}; slowest over p99 before: {excess_ms:.0f} ms")
-            console.print(*{answer.problem for answer in report.load.failures[:5]})
-    return 0 if is_good else 1
+            console.print(_summary(report), soft_wrap=True)
+            problems += report.problems()
+    console.print(*problems, sep="\n", style="red")
+    return 1 if problems else 0
+
+
+def _summary(report: Report) -> str:
+    slowest = f"slowest request over the p99 before: {report.excess_ms:.0f} ms during the moves"
+    noise = f"{report.noise_ms:.0f} ms while nothing moved"
+    verdict = "; this machine is too busy for a verdict on latency" if report.noise_ms > LIMIT_MS else ""
+    return f"failed: {len(report.load.failures)} of {len(report.load.answers)}; {slowest}, {noise}{verdict}\n"
 
 
 if __name__ == "__main__":

@@ -1,15 +1,17 @@
 """Clients at full speed over HTTP and gRPC, in processes of their own, that check each answer against both releases."""
 
 import http.client
+import itertools
 import json
 import multiprocessing
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from multiprocessing.synchronize import Event
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,10 +21,13 @@ from tests.promotion.releases import NAME
 from text_runtime.golden import GoldenRequests, read_golden
 from trireme.repository import ROUTER_VERSION
 
+# A fork of this process would inherit gRPC's locks as other threads hold them, and might hang.
+_context = multiprocessing.get_context("forkserver")
+_context.set_forkserver_preload([__name__])
 _THREADS = 4
 _TOLERANCE = 1e-3
-Ask = Callable[[str], tuple[int, str, list[float]]]
-"""A text in; the version that the answer names, its label and its scores out."""
+Ask = Callable[[str, str | None], tuple[int, str, list[float]]]
+"""A text and a key in; the version that the answer names, its label and its scores out."""
 
 
 @dataclass(frozen=True)
@@ -33,37 +38,45 @@ class Answer:
     seconds: float
     release: int
     problem: str = ""
+    key: str | None = None
 
 
 @dataclass
 class Load:
-    """Clients that run until `stop`. Each process holds four threads of one protocol."""
+    """Clients until the block ends. Each process holds four threads of one protocol; `keys` of callers, 0 for none."""
 
     http_urls: Sequence[str]
     grpc_urls: Sequence[str]
     goldens: dict[int, GoldenRequests]
     http_clients: int = 16
     grpc_clients: int = 16
+    keys: int = 0
     answers: list[Answer] = field(default_factory=list)
 
     def __enter__(self) -> "Load":
-        context = multiprocessing.get_context("fork")
-        self._ended, self._results = context.Event(), context.SimpleQueue()
+        self._ended = _context.Event()
         plan = (("http", self.http_urls, self.http_clients), ("grpc", self.grpc_urls, self.grpc_clients))
-        self._processes = [
-            context.Process(target=_work, args=(kind, url, self.goldens, self._ended, self._results))
+        self._started = [
+            self._start(kind, urls[index % len(urls)])
             for kind, urls, clients in plan
-            for url in [urls[index % len(urls)] for index in range(clients // _THREADS)]
+            for index in range(clients // _THREADS)
         ]
-        for process in self._processes:
-            process.start()
+        for _, connection in self._started:
+            connection.recv()
         return self
+
+    def _start(self, kind: str, url: str) -> tuple[BaseProcess, Connection]:
+        ours, theirs = _context.Pipe()
+        callers = [f"user-{number}" for number in range(self.keys)] or [None]
+        process = _context.Process(target=_work, args=(_Client(kind, url, self.goldens, callers), self._ended, theirs))
+        process.start()
+        theirs.close()  # so that a process that dies is noticed
+        return process, ours
 
     def __exit__(self, *_: object) -> None:
         self._ended.set()
-        for _process in self._processes:
-            self.answers += self._results.get()
-        for process in self._processes:
+        for process, connection in self._started:
+            self.answers += connection.recv()
             process.join()
 
     @property
@@ -86,30 +99,46 @@ def percentile_ms(answers: Sequence[Answer], share: float) -> float:
     return float(np.percentile([answer.seconds for answer in answers], share * 100) * 1000) if answers else 0.0
 
 
-def _work(kind: str, url: str, goldens: dict[int, GoldenRequests], ended: Event, results: Any) -> None:
+@dataclass(frozen=True)
+class _Client:
+    """What a client asks, where, and in whose name."""
+
+    kind: str
+    url: str
+    goldens: dict[int, GoldenRequests]
+    callers: Sequence[str | None]
+
+    def connect(self) -> Ask:
+        """A way to ask."""
+        return _http(self.url) if self.kind == "http" else _grpc(self.url)
+
+
+def _work(client: _Client, ended: Event, results: Connection) -> None:
+    """Says when it begins, and gives its answers when it ends."""
     answers: list[Answer] = []
-    threads = [threading.Thread(target=_client, args=(kind, url, goldens, ended, answers)) for _ in range(_THREADS)]
+    threads = [threading.Thread(target=_ask_until, args=(ended, client, answers)) for _ in range(_THREADS)]
     for thread in threads:
         thread.start()
+    results.send("begun")
     for thread in threads:
         thread.join()
-    results.put(answers)
+    results.send(answers)
 
 
-def _client(kind: str, url: str, goldens: dict[int, GoldenRequests], ended: Event, answers: list[Answer]) -> None:
-    ask = _http(url) if kind == "http" else _grpc(url)
-    texts = next(iter(goldens.values())).columns["text"]
-    turn = 0
-    while not ended.is_set():
-        turn = (turn + 1) % len(texts)
+def _ask_until(ended: Event, client: _Client, answers: list[Answer]) -> None:
+    ask, texts = client.connect(), next(iter(client.goldens.values())).columns["text"]
+    for turn in itertools.count():
+        if ended.is_set():
+            return
+        text, caller = turn % len(texts), client.callers[turn % len(client.callers)]
         started = time.monotonic()
         try:
-            release, problem = _judge(goldens, turn, *ask(texts[turn]))
+            release, problem = _judge(client.goldens, text, *ask(texts[text], caller))
         except Exception as error:  # whatever goes wrong is a failed request
-            release, problem = 0, f"{kind}: {error!r}"
-            ask = _http(url) if kind == "http" else ask
+            release, problem = 0, f"{client.kind}: {error!r}"
+            ask = client.connect()
         now = time.monotonic()
-        answers.append(Answer(now, now - started, release, problem))
+        answers.append(Answer(now, now - started, release, problem, caller))
         if problem:
             time.sleep(0.05)
 
@@ -128,9 +157,10 @@ def _judge(
 def _http(url: str) -> Ask:
     connection = http.client.HTTPConnection(url, timeout=30)
 
-    def ask(text: str) -> tuple[int, str, list[float]]:
+    def ask(text: str, key: str | None) -> tuple[int, str, list[float]]:
         tensor = {"name": "text", "shape": [1, 1], "datatype": "BYTES", "data": [text]}
-        connection.request("POST", f"/v2/models/{NAME}/infer", json.dumps({"inputs": [tensor]}))
+        body = {"inputs": [tensor], "parameters": {} if key is None else {"key": key}}
+        connection.request("POST", f"/v2/models/{NAME}/infer", json.dumps(body))
         answer = json.loads(connection.getresponse().read())
         if "error" in answer:
             raise RuntimeError(answer["error"])
@@ -143,8 +173,8 @@ def _http(url: str) -> Ask:
 def _grpc(url: str) -> Ask:
     control = Control(Target(url, "", ""))
 
-    def ask(text: str) -> tuple[int, str, list[float]]:
-        answered = control.infer(NAME, {"text": [text]})
+    def ask(text: str, key: str | None) -> tuple[int, str, list[float]]:
+        answered = control.infer(NAME, {"text": [text]}, key)
         return (
             answered.release or ROUTER_VERSION,
             answered.outputs["label"][0, 0].decode(),

@@ -1,7 +1,7 @@
 """Model repositories with small releases whose answers differ, and releases that are broken on purpose."""
 
 import shutil
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from text_runtime.manifest import FILE_NAME as MANIFEST_NAME
@@ -13,8 +13,17 @@ WORDS = {1: ("negative", "positive"), 2: ("bad", "good")}
 """Labels of each release: an answer's label alone says which postprocess step gave it."""
 
 
-def make_checkpoint(folder: Path, seed: int, words: tuple[str, ...]) -> Path:
-    """A small ERNIE with random weights."""
+@dataclass(frozen=True)
+class Size:
+    """How large a checkpoint's model is, and how far its random weights spread."""
+
+    width: int = 64
+    layers: int = 1
+    spread: float = 0.5
+
+
+def make_checkpoint(folder: Path, seed: int, words: tuple[str, ...], size: Size = Size()) -> Path:  # noqa: B008
+    """An ERNIE with random weights."""
     import paddle
     from paddlenlp.transformers import ErnieConfig, ErnieForSequenceClassification, ErnieTokenizer
 
@@ -26,12 +35,12 @@ def make_checkpoint(folder: Path, seed: int, words: tuple[str, ...]) -> Path:
     paddle.seed(seed)
     config = ErnieConfig(
         vocab_size=len(vocabulary),
-        hidden_size=64,
-        num_hidden_layers=1,
+        hidden_size=size.width,
+        num_hidden_layers=size.layers,
         num_attention_heads=2,
-        intermediate_size=128,
+        intermediate_size=2 * size.width,
         max_position_embeddings=128,
-        initializer_range=0.5,
+        initializer_range=size.spread,
         id2label=dict(enumerate(words)),
         label2id={word: index for index, word in enumerate(words)},
     )

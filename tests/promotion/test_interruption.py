@@ -16,7 +16,8 @@ from promotion.overview import servers_of
 from promotion.promoter import promoting
 from promotion.spec import PromotionSpec
 from serving import Server, ServerSpec, start
-from tests.promotion.load import Load, goldens_of
+from serving.process import model_of, stubs_of
+from tests.promotion.load import Answer, Load, goldens_of
 from tests.promotion.releases import NAME
 from trireme.errors import FleetError
 
@@ -114,3 +115,50 @@ def _kill_and_repair(server: Server, spec: PromotionSpec, times: int) -> None:
             assert row.loaded == layout.loaded | {2}
     assert load.failures == []
     assert interrupted
+
+
+@pytest.fixture
+def in_canary(spec: PromotionSpec) -> PromotionSpec:
+    """Half of the requests go to release 2."""
+    with promoting(spec) as promoter:
+        promoter.canary(2, 50)
+    return spec
+
+
+def kill_under_load(server: Server, spec: PromotionSpec, model: str) -> tuple[float, list[Answer]]:
+    """Kill a model's processes under sixteen clients; gives the time, and all answers."""
+    with Load([server.http_url], [server.grpc_url], goldens_of(spec.repository), 8, 8) as load:
+        time.sleep(2)
+        victims = [stub for stub in stubs_of(server.pid) if model_of(stub) == model]
+        killed = time.monotonic()
+        for stub in victims:
+            stub.kill()
+        time.sleep(8)
+    assert victims
+    assert load.failures
+    assert all(answer.release for answer in load.answers if answer.ended < killed)
+    assert max(answer.ended for answer in load.answers) > killed + 7
+    return killed, load.answers
+
+
+@pytest.mark.drill
+@pytest.mark.parametrize("step", ["tokenizer", "encoder", "postprocess"])
+def test_answers_resume_within_five_seconds_of_a_step_killed_under_load(
+    server: Server, in_canary: PromotionSpec, step: str
+) -> None:
+    killed, answers = kill_under_load(server, in_canary, f"{NAME}_{step}")
+    assert all(answer.release for answer in answers if answer.ended > killed + 5)
+    assert max(answer.seconds for answer in answers) < 5
+
+
+@pytest.mark.drill
+def test_a_router_killed_under_load_loses_what_was_in_flight_and_nothing_else(
+    server: Server, in_canary: PromotionSpec
+) -> None:
+    killed, answers = kill_under_load(server, in_canary, NAME)
+    lost = [answer for answer in answers if not answer.release and answer.seconds > 5]
+    assert all(answer.ended - answer.seconds < killed + 5 for answer in lost)
+    assert len(lost) <= 16  # one a client: Triton 2.51 never answers them, and each waits for its client's own deadline
+    assert all(answer.release for answer in answers if answer.ended - answer.seconds > killed + 5)
+    with promoting(in_canary) as promoter:
+        assert promoter.promote(2).evidence["switched_s"] < 10

@@ -75,6 +75,30 @@ def test_a_request_on_a_killed_step_fails_and_does_not_hang(server: Server) -> N
     wait_until_whole(server, "parrot_tokenizer")
 
 
+@pytest.mark.parametrize("step", ["tokenizer", "encoder", "postprocess"])
+def test_a_frozen_step_is_noticed_and_answers_again(server: Server, step: str) -> None:
+    others = [stub for stub in stubs_of(server.pid) if model_of(stub) != f"parrot_{step}"]
+    (frozen,) = stubs_by_model(server, f"parrot_{step}")
+    frozen.suspend()
+    assert seconds_until_answered(server.grpc_url, within_s=30) < 30
+    wait_until_whole(server, f"parrot_{step}")
+    assert not is_stub(frozen)
+    assert all(is_stub(stub) for stub in others)
+
+
+def test_the_real_encoder_frozen_is_noticed_and_answers_again(served: Server) -> None:
+    (frozen,) = stubs_by_model(served, "sentiment_encoder")
+    frozen.suspend()
+    assert seconds_until_answered(served.grpc_url, within_s=30, name="sentiment") < 30
+    wait_until_whole(served, "sentiment_encoder")
+
+
+def test_a_step_that_is_only_busy_is_left_alone(server: Server) -> None:
+    before = {stub.pid for stub in stubs_of(server.pid)}
+    ask(server.grpc_url, "compute 9")
+    assert {stub.pid for stub in stubs_of(server.pid)} == before
+
+
 def test_other_pipelines_go_on_answering_while_a_step_comes_back(server: Server) -> None:
     (stub,) = stubs_by_model(server, "parrot_encoder")
     stub.kill()

@@ -12,7 +12,7 @@ from trireme.config import ensemble_config, step_config
 from trireme.contract import Contract, Step
 
 NAME = "parrot"
-# `sleep 1.5` as a text keeps the tokenizer busy for so long.
+# `sleep 1.5` as a text keeps the tokenizer waiting for so long, `compute 1.5` busy.
 _MODEL = """
 import json
 import time
@@ -35,6 +35,9 @@ class TritonPythonModel:
             words = texts.as_numpy()[0, 0].decode().split()
             if words[0] == "sleep":
                 time.sleep(float(words[1]))
+            end = time.monotonic() + (float(words[1]) if words[0] == "compute" else 0)
+            while time.monotonic() < end:
+                pass
         return pb_utils.InferenceResponse([self.output(output, len(rows)) for output in self.outputs])
 
     def output(self, output, rows):

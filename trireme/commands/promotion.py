@@ -7,82 +7,40 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from trireme.commands.console import REPOSITORY, RepositoryOption, stderr, stdout
+from trireme.commands.console import stderr, stdout
+from trireme.commands.pipeline import Release, on_pipeline
 
 if TYPE_CHECKING:
+    from promotion.judge import Verdict
     from promotion.layout import Layout
     from promotion.ledger import Entry
     from promotion.promoter import Promoter
     from promotion.spec import PromotionSpec
 
-Name = Annotated[str, typer.Argument(help="The pipeline's name.")]
-Release = Annotated[int, typer.Argument(help="The release's number.", min=1)]
-Servers = Annotated[
-    list[str] | None,
-    typer.Option("--server", "-s", help="`host:port` for gRPC, or a DNS name of all replicas; repeat it."),
-]
-Ledgers = Annotated[Path | None, typer.Option(help="Where ledgers stand; by default `releases/` beside it.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print what would be done.")]
+Percent = Annotated[float, typer.Option(min=0, max=100, help="Share of requests that it gets.")]
 
 
-def releases(
-    name: Name, servers: Servers = None, repository: RepositoryOption = REPOSITORY, ledgers: Ledgers = None
-) -> None:
-    """List a pipeline's releases: what is on disk, loaded and answering, with the manifest's facts."""
-    from promotion.overview import releases_of
-
-    table = Table("release", "role", "loaded on", "engine", "precision", "created", "source")
-    for row in releases_of(_spec(name, servers, repository, ledgers)):
-        encoder, manifest = row.manifest.encoder, row.manifest
-        facts = (encoder.engine, encoder.precision, manifest.created_at, manifest.source.name)
-        table.add_row(str(manifest.release), row.role, " ".join(row.loaded_on) or "-", *facts)
-    stdout.print(table)
-
-
-def status(
-    name: Name, servers: Servers = None, repository: RepositoryOption = REPOSITORY, ledgers: Ledgers = None
-) -> None:
-    """Ask every server what it has loaded and which release answers."""
-    from promotion.overview import servers_of
-
-    spec = _spec(name, servers, repository, ledgers)
-    stdout.print(f"{name}: the repository says {spec.disk.layout()}", soft_wrap=True)
-    table = Table("server", "loaded", "serves", "answered just now", "problem")
-    for row in servers_of(spec):
-        loaded = " ".join(map(str, sorted(row.loaded)))
-        table.add_row(row.server, loaded, str(row.traffic or "-"), str(row.answered or "-"), row.problem)
-    stdout.print(table)
-
-
-def stage(
-    name: Name,
-    release: Release,
-    servers: Servers = None,
-    repository: RepositoryOption = REPOSITORY,
-    ledgers: Ledgers = None,
-    dry_run: DryRun = False,
-) -> None:
+@on_pipeline
+def stage(spec: "PromotionSpec", release: Release, dry_run: DryRun = False) -> None:
     """Load a release beside the current one on every server; its golden requests must pass there."""
-    spec = _spec(name, servers, repository, ledgers)
     _run(spec, dry_run, lambda before: before.with_loaded(release), lambda promoter: promoter.stage(release))
 
 
+@on_pipeline
 def shadow(
-    name: Name,
+    spec: "PromotionSpec",
     release: Release,
-    seconds: Annotated[float, typer.Option(help="How long to compare.")] = 30.0,
+    seconds: Annotated[float, typer.Option(min=0, help="How long to compare.")] = 30.0,
     texts: Annotated[Path | None, typer.Option(help="Recorded texts, one a line; by default the golden ones.")] = None,
     live: Annotated[bool, typer.Option(help="Mirror real requests instead.")] = False,
-    servers: Servers = None,
-    repository: RepositoryOption = REPOSITORY,
-    ledgers: Ledgers = None,
+    percent: Percent = 100.0,
 ) -> None:
     """Compare a staged release with the current one: label agreement and latency."""
     from promotion.shadow import shadow_live, shadow_recorded
 
-    spec = _spec(name, servers, repository, ledgers)
     lines = [line for line in texts.read_text(encoding="utf-8").splitlines() if line] if texts else []
-    report = shadow_live(spec, release, seconds) if live else shadow_recorded(spec, release, seconds, lines)
+    report = shadow_live(spec, release, seconds, percent) if live else shadow_recorded(spec, release, seconds, lines)
     stdout.print(f"{report.texts} texts, {report.agreement:.2%} with the same label", highlight=False)
     table = Table("release", "median ms", "p99 ms")
     for number in report.median_s:
@@ -90,26 +48,26 @@ def shadow(
     stdout.print(table)
 
 
+@on_pipeline
 def canary(
-    name: Name,
+    spec: "PromotionSpec",
     release: Release,
-    percent: Annotated[float, typer.Option(min=0, max=100, help="Share of requests that it answers.")] = 10.0,
+    percent: Percent = 10.0,
     judge: Annotated[bool, typer.Option("--judge", help="Watch it, then promote it or roll it back.")] = False,
-    seconds: Annotated[float, typer.Option(help="How long --judge watches.")] = 60.0,
-    max_failure_rate: Annotated[float, typer.Option(help="Allowed excess of failures, 0 to 1.")] = 0.001,
-    max_p99_ratio: Annotated[float, typer.Option(help="Allowed p99 relative to the current release's.")] = 1.5,
-    max_label_shift: Annotated[float, typer.Option(help="Allowed shift of the label distribution, 0 to 1.")] = 0.1,
-    min_requests: Annotated[int, typer.Option(help="Requests that each side must have seen.")] = 200,
-    servers: Servers = None,
-    repository: RepositoryOption = REPOSITORY,
-    ledgers: Ledgers = None,
+    seconds: Annotated[float, typer.Option(min=0, help="How long --judge watches.")] = 60.0,
+    max_failure_rate: Annotated[float, typer.Option(min=0, max=1, help="Allowed excess of failures.")] = 0.001,
+    max_p99_ratio: Annotated[float, typer.Option(min=0, help="Allowed p99, relative to the current release's.")] = 1.5,
+    max_label_shift: Annotated[float, typer.Option(min=0, max=1, help="Allowed shift of the labels' shares.")] = 0.1,
+    min_requests: Annotated[int, typer.Option(min=1, help="Requests that each side must have answered.")] = 200,
     dry_run: DryRun = False,
 ) -> None:
-    """Let a release answer a share of the requests; callers with one `key` parameter stay on one side."""
+    """Let a release answer a share of the requests; callers with one `key` parameter stay on one side.
+
+    With `--judge` the exit code is 1 where the release was rolled back.
+    """
     from promotion.judge import Thresholds, judge_canary
     from promotion.layout import Traffic
 
-    spec = _spec(name, servers, repository, ledgers)
     limits = Thresholds(max_failure_rate, max_p99_ratio, max_label_shift, min_requests)
     _run(
         spec,
@@ -118,28 +76,16 @@ def canary(
         lambda promoter: promoter.canary(release, percent),
     )
     if judge and not dry_run:
-        entry, findings = judge_canary(spec, release, seconds, limits)
-        table = Table("measure", "current", "candidate", "limit", "passed")
-        for row in findings:
-            values = (f"{value:.4g}" for value in (row.current, row.candidate, row.limit))
-            table.add_row(row.measure, *values, "yes" if row.is_passed else "no")
-        stdout.print(table)
-        _say(spec, entry)
-        raise typer.Exit(entry.command == "rollback")
+        verdict = judge_canary(spec, release, seconds, limits)
+        _tell(spec, verdict)
+        raise typer.Exit(not verdict.is_passed)
 
 
-def promote(
-    name: Name,
-    release: Release,
-    servers: Servers = None,
-    repository: RepositoryOption = REPOSITORY,
-    ledgers: Ledgers = None,
-    dry_run: DryRun = False,
-) -> None:
+@on_pipeline
+def promote(spec: "PromotionSpec", release: Release, dry_run: DryRun = False) -> None:
     """Let a release answer everything, on all servers or on none; the one before stays loaded."""
     from promotion.layout import Traffic
 
-    spec = _spec(name, servers, repository, ledgers)
     _run(
         spec,
         dry_run,
@@ -148,45 +94,16 @@ def promote(
     )
 
 
-def rollback(
-    name: Name,
-    servers: Servers = None,
-    repository: RepositoryOption = REPOSITORY,
-    ledgers: Ledgers = None,
-    dry_run: DryRun = False,
-) -> None:
+@on_pipeline
+def rollback(spec: "PromotionSpec", dry_run: DryRun = False) -> None:
     """End a canary, or go back to the release before."""
-    spec = _spec(name, servers, repository, ledgers)
     _run(spec, dry_run, lambda before: _rolled_back(spec, before), lambda promoter: promoter.rollback())
 
 
-def retire(
-    name: Name,
-    release: Release,
-    servers: Servers = None,
-    repository: RepositoryOption = REPOSITORY,
-    ledgers: Ledgers = None,
-    dry_run: DryRun = False,
-) -> None:
+@on_pipeline
+def retire(spec: "PromotionSpec", release: Release, dry_run: DryRun = False) -> None:
     """Unload a release that answers nothing; it stays on disk."""
-    spec = _spec(name, servers, repository, ledgers)
     _run(spec, dry_run, lambda before: before.without(release), lambda promoter: promoter.retire(release))
-
-
-def history(name: Name, repository: RepositoryOption = REPOSITORY, ledgers: Ledgers = None) -> None:
-    """Read a pipeline's ledger: every move, by whom, and how it ended."""
-    table = Table("time", "actor", "command", "from", "to", "outcome", "seconds", "reason")
-    for row in _spec(name, None, repository, ledgers).ledger.entries():
-        ends = (str(row.source or "-"), str(row.target or "-"))
-        facts = (str(row.evidence.get("seconds", "")), str(row.evidence.get("reason", ""))[:80])
-        table.add_row(row.time, row.actor, row.command, *ends, row.outcome, *facts)
-    stdout.print(table)
-
-
-def _spec(name: str, servers: list[str] | None, repository: Path, ledgers: Path | None) -> "PromotionSpec":
-    from promotion.spec import PromotionSpec
-
-    return PromotionSpec(name, repository, tuple(servers or ()), ledgers)
 
 
 def _run(
@@ -214,12 +131,20 @@ def _say(spec: "PromotionSpec", entry: "Entry") -> None:
     stdout.print(f"{line} {spec.disk.layout()}", soft_wrap=True, highlight=False)
 
 
+def _tell(spec: "PromotionSpec", verdict: "Verdict") -> None:
+    table = Table("measure", "current", "candidate", "limit", "passed")
+    for row in verdict.findings:
+        values = (f"{value:.4g}" for value in (row.current, row.candidate, row.limit))
+        table.add_row(row.measure, *values, "yes" if row.is_passed else "no")
+    stdout.print(table)
+    if verdict.reason:
+        stdout.print(f"not promoted: {verdict.reason}", soft_wrap=True, highlight=False)
+    _say(spec, verdict.entry)
+
+
 def _rolled_back(spec: "PromotionSpec", before: "Layout") -> "Layout":
     from promotion.layout import Traffic
 
     target = before.traffic.current if before.traffic.candidate else None
     target = target or spec.ledger.release_before(before.traffic.current) or before.traffic.current
     return before.with_loaded(target).answering(Traffic(target))
-
-
-COMMANDS = (releases, stage, shadow, canary, promote, rollback, retire, status, history)

@@ -1,0 +1,78 @@
+"""A canary's split as its callers and its metrics see it: many requests over both protocols."""
+
+import re
+import time
+import urllib.request
+from collections import Counter, defaultdict
+
+import pytest
+
+from promotion.metrics import CanaryCounts, read_counts
+from promotion.promoter import promoting
+from promotion.spec import PromotionSpec
+from serving import Server
+from tests.promotion.load import Answer, Load, goldens_of
+from tests.promotion.releases import NAME
+
+PERCENT = 10.0
+_FLUSHED_S = 1.5
+
+
+def counted(spec: PromotionSpec) -> CanaryCounts:
+    """What the router counted of both sides so far."""
+    return read_counts(spec.targets(), NAME, (1, 2))
+
+
+def triton_counts(server: Server) -> Counter[int]:
+    """Triton's own counts of the texts that each release's ensemble answered.
+
+    Triton counts an ensemble's requests as its version 1, whatever its version is: the name alone tells them apart.
+    """
+    with urllib.request.urlopen(server.metrics_url) as answer:
+        text = answer.read().decode()
+    counts = Counter[int]()
+    for release, requests in re.findall(rf'nv_inference_count{{model="{NAME}_v(\d)",.*}} (\d+)', text):
+        counts[int(release)] += int(requests)
+    return counts
+
+
+def asked(server: Server, spec: PromotionSpec, requests: int, keys: int = 0) -> list[Answer]:
+    """Ask so many requests or more; every one must have been answered by one release."""
+    before = sum(side.requests for side in counted(spec).sides.values())
+    with Load([server.http_url], [server.grpc_url], goldens_of(spec.repository), 8, 8, keys) as load:
+        while sum(side.requests for side in counted(spec).sides.values()) < before + requests:
+            time.sleep(0.2)
+    assert load.failures == []
+    time.sleep(_FLUSHED_S)
+    return load.answers
+
+
+@pytest.mark.parametrize(
+    ("requests", "points"), [(2_000, 3.0), pytest.param(20_000, 1.0, marks=pytest.mark.drill)], ids=["few", "many"]
+)
+def test_a_tenth_of_the_requests_goes_to_the_candidate_and_metrics_say_the_same(
+    server: Server, spec: PromotionSpec, requests: int, points: float
+) -> None:
+    with promoting(spec) as promoter:
+        promoter.canary(2, PERCENT)
+    time.sleep(_FLUSHED_S)
+    before, triton_before = counted(spec), triton_counts(server)
+    answers = asked(server, spec, requests)
+    answered = Counter(answer.release for answer in answers)
+    assert len(answers) >= requests
+    assert abs(answered[2] / len(answers) * 100 - PERCENT) < points
+    after, triton_after = counted(spec), triton_counts(server)
+    for release in (1, 2):
+        assert after.sides[release].requests - before.sides[release].requests == answered[release]
+        assert triton_after[release] - triton_before[release] == answered[release]
+
+
+def test_each_key_stays_on_one_side_over_both_protocols(server: Server, spec: PromotionSpec) -> None:
+    with promoting(spec) as promoter:
+        promoter.canary(2, 50)
+    sides: defaultdict[str | None, set[int]] = defaultdict(set)
+    for answer in asked(server, spec, 2000, keys=40):
+        sides[answer.key].add(answer.release)
+    assert len(sides) == 40
+    assert all(len(releases) == 1 for releases in sides.values())
+    assert {release for releases in sides.values() for release in releases} == {1, 2}

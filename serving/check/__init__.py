@@ -16,6 +16,7 @@ from serving.check import (
     ensembles,
     graphs,
     pins,
+    plans,
     portability,
     releases,
     versions,
@@ -50,6 +51,7 @@ CHECKS: Mapping[str, Check] = {
     "encoder": releases.encoder,
     "tokenizer": releases.tokenizer,
     "labels": releases.labels,
+    "plan": plans.fit,
     "integrity": releases.integrity,
 }
 """Every check by the name that its findings carry."""

@@ -4,15 +4,23 @@ import ast
 from collections.abc import Iterator
 
 from serving.check.model import Model, Models
+from serving.check.release_folders import releases_of
 from serving.finding import Finding
+from text_runtime.plan import needs_plan
 
 _CLASS = "TritonPythonModel"
 
 
 def exist(model: Model, models: Models) -> Iterator[Finding]:
-    """Every version that would be loaded holds the backend's file. Empty ones have a check of their own."""
+    """Every version that would be loaded holds the backend's file. Empty ones and plans have checks of their own."""
+    built = {folder for folder, manifest in releases_of(model) if needs_plan(manifest)}
     for folder in model.loaded().values():
-        if model.file_name and any(folder.iterdir()) and not (folder / model.file_name).exists():
+        if (
+            folder not in built
+            and model.file_name
+            and any(folder.iterdir())
+            and not (folder / model.file_name).exists()
+        ):
             there = ", ".join(sorted(path.name for path in folder.iterdir()))
             remedy = f"put it there, or name the right one in default_model_filename (there are: {there})"
             yield model.error(f"has no {model.file_name}, which backend '{model.backend}' loads", remedy, folder)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from serving.check.model import OUR_STEPS, Model, Models
+from serving.check.release_folders import releases_of
 from serving.finding import Finding
 
 _EXPLICIT = ("python", *OUR_STEPS)
@@ -10,8 +11,12 @@ _COMPILING = ("onnxruntime", "openvino", "pytorch", "tensorflow", "tensorrt")
 
 
 def ragged_flags(model: Model, models: Models) -> Iterator[Finding]:
-    """Triton's batcher may merge rows of different lengths; else it merges only neighbours of equal shape."""
-    if not model.config.HasField("dynamic_batching") or model.config.max_batch_size < 2:
+    """Triton's batcher may merge rows of different lengths; else it merges only neighbours of equal shape.
+
+    A release whose tokenizer pads to buckets has few lengths, and sorts by them.
+    """
+    is_bucketed = any(manifest.tokenizer.buckets for _, manifest in releases_of(model))
+    if is_bucketed or not model.config.HasField("dynamic_batching") or model.config.max_batch_size < 2:
         return
     stiff = [tensor.name for tensor in model.config.input if -1 in tensor.dims and not tensor.allow_ragged_batch]
     if stiff:

@@ -5,7 +5,7 @@ from typing import Any
 
 from serving.check.graph_file import Graph, GraphTensor, read_graph
 from serving.check.model import Model, Models
-from serving.check.shapes import are_compatible, full_dims, type_name
+from serving.check.shapes import are_compatible, backend_dims, type_name
 from serving.finding import Finding
 from trireme.errors import MissingLibraryError
 
@@ -52,7 +52,7 @@ def _difference(
     found = known[tensor.name]
     if type_name(tensor) != found.data_type:
         yield model.error(f"{what} is {type_name(tensor)}, in {where} {found.data_type}", f"write {found.data_type}")
-    if not are_compatible(full_dims(model, tensor), found.dims):
+    if not are_compatible(backend_dims(model, tensor), found.dims):
         own = list(found.dims[1:] if model.config.max_batch_size else found.dims)
-        problem = f"{what} is {list(full_dims(model, tensor))}, in {where} {list(found.dims)}, batch included"
+        problem = f"{what} is {list(backend_dims(model, tensor))}, in {where} {list(found.dims)}, batch included"
         yield model.error(problem, f"write dims: {own}")

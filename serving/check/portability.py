@@ -10,8 +10,8 @@ from serving.check.model import Model, Models
 from serving.finding import Finding
 
 _ABSOLUTE = re.compile(r"(?:/[\w.+\-]+){2,}/?")
-# The kernel's and the system's own; and paths of URLs.
-_EVERYWHERE = re.compile(r"/(?:dev|proc|sys|tmp|bin|etc|usr/bin|v\d+)/")
+# The kernel's and the system's own, and what any machine may fill anew; and paths of URLs.
+_EVERYWHERE = re.compile(r"/(?:dev|proc|sys|tmp|bin|etc|usr/bin|var/cache|v\d+)/")
 _ACCIDENTAL = re.compile(r".*\.tmp_\d+|fetch_name_\d+|save_infer_model/.*|[a-z_]+_\d+\.w_\d+|\d+")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from serving.check.graph_file import Graph, read_graph
 from serving.check.model import ENCODER, POSTPROCESS, TOKENIZER, Model, Models
+from serving.check.release_folders import has_manifest, releases_of
 from serving.finding import Finding
 from text_runtime.engines import engine_names
 from text_runtime.labels import read_labels
@@ -33,7 +34,7 @@ def manifests(model: Model, models: Models) -> Iterator[Finding]:
 
 def encoder(model: Model, models: Models) -> Iterator[Finding]:
     """The engine is a known one, its file is there and loads, and the graph has the inputs and width promised."""
-    for folder, manifest in _releases(model, ENCODER):
+    for folder, manifest in _of_step(model, ENCODER):
         facts = manifest.encoder
         path = folder / facts.model
         if facts.engine not in engine_names():
@@ -49,7 +50,7 @@ def tokenizer(model: Model, models: Models) -> Iterator[Finding]:
     """`tokenizer.json` loads."""
     from tokenizers import Tokenizer
 
-    for folder, _ in _releases(model, TOKENIZER):
+    for folder, _ in _of_step(model, TOKENIZER):
         path = folder / "tokenizer.json"
         if not path.is_file():
             yield model.error("is missing", _AGAIN, path)
@@ -62,7 +63,7 @@ def tokenizer(model: Model, models: Models) -> Iterator[Finding]:
 
 def labels(model: Model, models: Models) -> Iterator[Finding]:
     """`labels.json` names every column that the encoder has."""
-    for folder, manifest in _releases(model, POSTPROCESS):
+    for folder, manifest in _of_step(model, POSTPROCESS):
         try:
             read_labels(folder, manifest.width if task(manifest.task).has_labels else 0)
         except ValueError as error:
@@ -75,7 +76,7 @@ def integrity(model: Model, models: Models) -> Iterator[Finding]:
     if model.name not in repository.pipelines():
         return
     for release in repository.releases(model.name):
-        if all(_has_manifest(folder / str(release)) for folder in repository.folders(model.name)):
+        if all(has_manifest(folder / str(release)) for folder in repository.folders(model.name)):
             try:
                 verify_release(repository, model.name, release)
             except IntegrityError as error:
@@ -112,18 +113,5 @@ def _graph_differences(model: Model, manifest: Manifest, graph: Graph, path: Pat
             )
 
 
-def _releases(model: Model, backend: str) -> Iterator[tuple[Path, Manifest]]:
-    """The folder of each release of a step with its manifest, where that can be read."""
-    if model.backend != backend:
-        return
-    for path in model.artifacts():
-        if _has_manifest(path.parent):
-            yield path.parent, read_manifest(path.parent)
-
-
-def _has_manifest(folder: Path) -> bool:
-    try:
-        read_manifest(folder)
-    except (ValueError, OSError):
-        return False
-    return True
+def _of_step(model: Model, backend: str) -> Iterator[tuple[Path, Manifest]]:
+    return releases_of(model) if model.backend == backend else iter(())

@@ -18,6 +18,12 @@ def full_dims(model: Model, tensor: Any) -> tuple[int, ...]:
     return ((-1,) if model.config.max_batch_size > 0 else ()) + tuple(tensor.dims)
 
 
+def backend_dims(model: Model, tensor: Any) -> tuple[int, ...]:
+    """Dims as the backend gets or gives them: reshaped where the config says so, the batch dimension in front."""
+    dims = tensor.reshape.shape if tensor.HasField("reshape") else tensor.dims
+    return ((-1,) if model.config.max_batch_size > 0 else ()) + tuple(dims)
+
+
 def are_compatible(one: Sequence[int], other: Sequence[int]) -> bool:
     """Whether one shape can be both: equally long, and equal wherever neither varies. So Triton compares them."""
     return len(one) == len(other) and all(-1 in pair or pair[0] == pair[1] for pair in zip(one, other, strict=True))

@@ -42,7 +42,7 @@ class Fault:
     @property
     def model(self) -> str:
         """The model that a server is asked to load."""
-        return {"demo": "sentiment", "spare": "spare"}.get(self.base, "chain")
+        return {"demo": "sentiment", "gpu": "sentiment", "spare": "spare"}.get(self.base, "chain")
 
 
 FIRST, SECOND, CHAIN, SPARE = (f"{name}/config.pbtxt" for name in ("first", "second", "chain", "spare"))
@@ -52,6 +52,7 @@ _POLICY = "version_policy { specific { versions: [1] } }"
 _LATER = "version_policy { specific { versions: [3] } }"
 _WARM_UP = 'model_warmup { name: "w" inputs { key: "x" value { data_type: TYPE_FP32 dims: [4] zero_data: true } } }'
 _ONE_RELEASE = all_of(*(remove(f"sentiment{step}/2") for step in ("", "_tokenizer", "_encoder", "_postprocess")))
+_NO_PLAN = all_of(*(remove(f"sentiment_encoder/1/{name}") for name in ("model.plan", "plan.json")))
 _TENSOR = '{ name: "w" data_type: TYPE_FP32 dims: [4] }'
 _FIRST_STEP = 'step {\n    model_name: "first"'
 _PATH = 'parameters { key: "vocabulary" value { string_value: "/home/somebody/vocab.txt" } }'
@@ -213,6 +214,8 @@ _RELEASES = {
     "a label too few": _demo(
         "labels", "1 labels for an encoder of 2", signed(swap("sentiment_postprocess/1/labels.json", '"negative",', ""))
     ),
+    "no plan": Fault("gpu", "plan", "it has no plan yet", _NO_PLAN, Proof.UNPROVEN),
+    "another plan": Fault("gpu", "plan", "is not the one", add("sentiment_encoder/1/model.plan", "?"), Proof.UNPROVEN),
     "changed file": _demo(
         "integrity", "was changed", add("sentiment_postprocess/1/labels.json", "\n"), Proof.NOT_SERVED
     ),

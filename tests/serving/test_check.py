@@ -12,12 +12,14 @@ import pytest
 import tritonclient.grpc as triton_grpc
 from tritonclient.utils import InferenceServerException
 
+from converters.export import ExportSpec, export
 from promotion.disk import PipelineDisk
 from promotion.layout import Traffic
 from serving import Server, ServerSpec, start
 from serving.check import CHECKS, READABLE, check_repository
 from serving.finding import FAIL, WARN
-from tests.conftest import ROOT
+from tests.conftest import CHECKPOINT, ROOT, TASK
+from tests.planned import copy_with_plan
 from tests.serving.broken_repositories import write_chain, write_graph, write_onnx, write_openvino
 from tests.serving.faults import FAULTS, Fault, Proof
 from tests.serving.throwaway import ask, write_pipeline
@@ -30,13 +32,16 @@ Copy = Callable[[str], Path]
 
 
 @pytest.fixture
-def copy(repository: Path, tmp_path: Path) -> Copy:
+def copy(repository: Path, gpu_repository: Path, tmp_path: Path) -> Copy:
     """Makes a repository without a fault, to be changed."""
 
     def make(base: str) -> Path:
         root = tmp_path / base
         if base == "demo":
             return shutil.copytree(repository, root)
+        if base == "gpu":
+            copy_with_plan(gpu_repository, root)
+            return root
         root.mkdir()
         _WRITE[base](root)
         return root
@@ -56,10 +61,16 @@ def test_nothing_is_found_in_a_whole_repository(copy: Copy, base: str) -> None:
     assert check_repository(copy(base)) == []
 
 
-@pytest.mark.parametrize("base", ["onnx", "openvino"])
+@pytest.mark.parametrize("base", ["onnx", "openvino", "gpu"])
 def test_a_repository_for_nvidias_image_is_whole_but_for_its_backend(copy: Copy, base: str) -> None:
     (finding,) = check_repository(copy(base))
     assert (finding.check, finding.status) == ("backend", WARN)
+
+
+def test_a_pipeline_for_onnx_runtime_on_a_gpu_is_whole_but_for_its_backend(tmp_path: Path) -> None:
+    export(ExportSpec(CHECKPOINT, TASK, "sentiment", tmp_path / "models", engine="onnxruntime", target="gpu"))
+    (finding,) = check_repository(tmp_path / "models")
+    assert (finding.name, finding.check) == ("sentiment_encoder/config.pbtxt", "backend")
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)

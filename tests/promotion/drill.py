@@ -78,25 +78,19 @@ class Report:
         quiet = [each for span in self.spans[1:] for each in self.load.between(span.settled + _SETTLE_S, span.end)]
         return percentile_ms([*self._before(), *quiet], 1.0) - self.p99_before_ms
 
-    @property
-    def rollback_s(self) -> float:
-        """How long a rollback took."""
-        return next(span.took_s for span in self.spans if span.name == "rollback")
-
     def cpu_ms(self, span: Span) -> float:
         """CPU time of the servers by request, once the phase's command has settled."""
         answers = self.load.between(span.settled, span.end)
         return span.cpu_s * 1000 / len(answers) if answers else 0.0
 
-    def problems(self) -> list[str]:
-        """What may not be. Latency is judged only where the machine itself keeps the limit."""
-        failures = self.load.failures
-        found = [f"{len(failures)} requests failed: {failures[0].problem}"] if failures else []
-        if self.excess_ms > LIMIT_MS >= self.noise_ms:
-            found.append(f"the slowest request took {self.excess_ms:.0f} ms over the p99 before")
-        if self.rollback_s > 1 and self.noise_ms <= LIMIT_MS:
-            found.append(f"the rollback took {self.rollback_s:.1f} s")
-        return found
+    def verdict(self) -> str:
+        """One line. Latency is judged only where the machine itself keeps the limit."""
+        slowest = f"slowest request over the p99 before: {self.excess_ms:.0f} ms during the moves"
+        noise = f"{self.noise_ms:.0f} ms while nothing moved"
+        line = f"failed: {len(self.load.failures)} of {len(self.load.answers)}; {slowest}, {noise}"
+        if self.noise_ms > LIMIT_MS:
+            return f"{line}; this machine is too busy for a verdict on latency"
+        return f"{line}; the limit is {LIMIT_MS:.0f} ms{' and was broken' if self.excess_ms > LIMIT_MS else ''}"
 
     def table(self) -> Table:
         """A line a phase; `release 1` and `release 2` count the answers of each."""
@@ -154,9 +148,9 @@ def _cpu_s(running: Sequence[Server]) -> dict[int, float]:
 
 
 def main() -> int:
-    """Run both drills; exit 1 where one of them saw what may not be."""
+    """Run both drills; exit 1 where a request failed. Latency is told only: other work on the machine adds to it."""
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
-    console, problems = Console(width=150), []
+    console, failures = Console(width=150), []
     with tempfile.TemporaryDirectory(prefix="trireme-drill-") as folder:
         base = Path(folder) / "base"
         make_repository(base)
@@ -165,17 +159,10 @@ def main() -> int:
             shutil.copytree(base, repository)
             report = drill(repository, seconds, servers)
             console.print(f"{servers} server(s), 16 HTTP and 16 gRPC clients, {seconds:.0f} s", report.table())
-            console.print(_summary(report), soft_wrap=True)
-            problems += report.problems()
-    console.print(*problems, sep="\n", style="red")
-    return 1 if problems else 0
-
-
-def _summary(report: Report) -> str:
-    slowest = f"slowest request over the p99 before: {report.excess_ms:.0f} ms during the moves"
-    noise = f"{report.noise_ms:.0f} ms while nothing moved"
-    verdict = "; this machine is too busy for a verdict on latency" if report.noise_ms > LIMIT_MS else ""
-    return f"failed: {len(report.load.failures)} of {len(report.load.answers)}; {slowest}, {noise}{verdict}\n"
+            console.print(report.verdict(), soft_wrap=True)
+            failures += report.load.failures
+    console.print(*{answer.problem for answer in failures}, sep="\n", style="red")
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ from tests.promotion.load import Answer, Load, goldens_of
 from tests.promotion.releases import NAME
 
 PERCENT = 10.0
+PULSES = 40
+"""Supervision itself asks the pipeline, and each side by name, every other second."""
 _FLUSHED_S = 1.5
 
 
@@ -63,8 +65,9 @@ def test_a_tenth_of_the_requests_goes_to_the_candidate_and_metrics_say_the_same(
     assert abs(answered[2] / len(answers) * 100 - PERCENT) < points
     after, triton_after = counted(spec), triton_counts(server)
     for release in (1, 2):
-        assert after.sides[release].requests - before.sides[release].requests == answered[release]
-        assert triton_after[release] - triton_before[release] == answered[release]
+        ours, tritons = after.sides[release].requests - before.sides[release].requests, triton_after - triton_before
+        assert 0 <= ours - answered[release] <= PULSES
+        assert 0 <= tritons[release] - answered[release] <= 2 * PULSES
 
 
 def test_each_key_stays_on_one_side_over_both_protocols(server: Server, spec: PromotionSpec) -> None:

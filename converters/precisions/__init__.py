@@ -8,7 +8,6 @@ import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from converters.precisions import nncf, onnx_methods, plain
 from converters.precisions.base import (
@@ -37,7 +36,6 @@ __all__ = [
     "missing_instructions",
 ]
 
-_FULL_DISK_BYTES = 1 << 16
 _BF16 = frozenset({"avx512_bf16", "amx_bf16"})
 _VNNI = frozenset(onnx_methods.VNNI)
 _BATCH_SCALES = (
@@ -128,7 +126,7 @@ def build(choice: Choice, recipe: Recipe) -> str:
     except (OSError, TriremeError):
         raise
     except Exception as error:  # each quantizer has exceptions of its own
-        _require_space(recipe.folder)
+        _require_space(recipe)
         problem = f"{choice.engine} cannot make it of this graph ({type(error).__name__}: {_gist(error)})"
         raise PrecisionError(str(choice), problem, "choose another --precision, --method or --engine") from error
 
@@ -174,9 +172,9 @@ def _hushed() -> Iterator[None]:
         logging.disable(before)
 
 
-def _require_space(folder: Path) -> None:
-    """Native code reports a full disk as it likes."""
-    if shutil.disk_usage(folder).free < _FULL_DISK_BYTES:
+def _require_space(recipe: Recipe) -> None:
+    """Native code reports a full disk as it likes, and may have taken its half-written file away."""
+    if shutil.disk_usage(recipe.folder).free < recipe.onnx.stat().st_size:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 

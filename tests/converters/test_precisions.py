@@ -75,8 +75,8 @@ def fp32_onnx(shared_folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def feeds(repository: Path, reviews: list[str]) -> list[Feeds]:
-    """The 500 held-out reviews as inputs of the demo's graph, one at a time, short ones first (OpenVINO compiles for each
-    new length)."""
+    """The 500 held-out reviews as inputs of the demo's graph, one at a time, short ones first (OpenVINO compiles for
+    each new length)."""
     from text_runtime.tokenizer import TextTokenizer
 
     facts = Repository(repository).manifest("sentiment", 1).tokenizer

@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from converters import onnx_graph, precisions
-from converters.calibration import calibration_of, read_task_texts
+from converters.calibration import TaskTexts, calibration_of, read_task_texts
 from converters.corpus import generated_texts, read_texts
 from converters.evaluation import EvaluationSpec
 from converters.exam import Exam, exam_gates, prepare_exam, sit
 from converters.gates import Candidate, require_passed, run_gates
 from converters.golden import record_golden
 from converters.label_file import read_label_file
-from converters.precisions import Calibration, Choice
+from converters.precisions import Choice
+from converters.pruning import prune
 from converters.publish import Draft, draft
 from converters.release import Ingredients, write_release
 from converters.slowness import slowness_of
@@ -101,19 +102,29 @@ def _publish(job: _Job, current: Draft) -> Manifest:
 
 
 def _ingredients(job: _Job, scratch: Path) -> Ingredients:
-    """The fp32 graph, calibration and labels that every precision starts from."""
+    """The fp32 graph, calibration and labels that every precision starts from; of the pruned model where it is one."""
+    spec = job.spec
     job.progress("exporting the graph")
-    onnx = scratch / "model.onnx"
-    job.source.write_onnx(onnx)
-    onnx_graph.name_output(onnx, job.contract.encoder_output.name)
-    calibration = _calibration(job) if precisions.is_calibrated(job.spec.encoder.choice) else None
-    return Ingredients(job.source, onnx, onnx, job.labels, job.contract, job.max_length, calibration)
+    source, pruning = job.source, None
+    onnx = reference = _write_graph(job, source, scratch / "model.onnx")
+    if spec.pruning:
+        source, pruning = prune(source, spec, spec.pruning, _calibration_texts(spec), job.progress)
+        onnx = _write_graph(job, source, scratch / "pruned.onnx")
+    calibration = None
+    if precisions.is_calibrated(spec.encoder.choice):
+        calibration = calibration_of(_calibration_texts(spec), source, job.max_length, job.progress)
+    return Ingredients(source, onnx, reference, job.labels, job.contract, job.max_length, calibration, pruning)
 
 
-def _calibration(job: _Job) -> Calibration:
-    path = job.spec.encoder.calibration
-    assert path is not None  # the spec has seen to it
-    return calibration_of(read_task_texts(path, job.spec.task), job.source, job.max_length, job.progress)
+def _write_graph(job: _Job, source: SourceModel, path: Path) -> Path:
+    source.write_onnx(path)
+    onnx_graph.name_output(path, job.contract.encoder_output.name)
+    return path
+
+
+def _calibration_texts(spec: ExportSpec) -> TaskTexts:
+    assert spec.encoder.calibration is not None  # the spec has seen to it
+    return read_task_texts(spec.encoder.calibration, spec.task)
 
 
 def _examined(job: _Job, candidate: Candidate, made_of: Ingredients, manifest: Manifest) -> Manifest:

@@ -20,7 +20,7 @@ from converters.spec import PruningSpec
 from serving import ServerSpec, start
 from tests.conftest import CHECKPOINT, ROOT, TASK
 from text_runtime.manifest import PASSED, REFUSED, EvaluationFacts
-from trireme.client import Address, infer
+from trireme.client import Client
 from trireme.repository import Repository
 
 TEST_ROWS = ROOT / "examples/sentiment/test.tsv"
@@ -144,7 +144,10 @@ def test_the_winner_of_all_candidates_serves_with_the_accuracy_of_the_table(
     assert best.evaluation is not None
     command = spec_of(TEST_ROWS, calibration=REVIEWS).command_for(best.plan).replace("NAME", "winner", 1)
     assert trireme(*shlex.split(command)[1:], "-r", tmp_path / "repository").returncode == 0
-    with start(ServerSpec(tmp_path / "repository", 0, 0, 0)) as server:
-        answers = infer(Address(server.grpc_url, is_grpc=True), "winner", [text for text, _ in test_rows])
-    right = sum(answer["label"] == label for answer, (_, label) in zip(answers, test_rows, strict=True))
+    with (
+        start(ServerSpec(tmp_path / "repository", 0, 0, 0)) as server,
+        Client(f"grpc://{server.grpc_url}", "winner") as client,
+    ):
+        answers = client.classify([text for text, _ in test_rows])
+    right = sum(answer.label == label for answer, (_, label) in zip(answers, test_rows, strict=True))
     assert right / len(test_rows) == pytest.approx(best.evaluation.value, abs=1e-9)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from converters.export import EncoderSpec, ExportSpec, export
-from tests.conftest import CHECKPOINT, TASK
+from tests.conftest import CHECKPOINT, ROOT, TASK
 from text_runtime.buckets import Buckets
 from text_runtime.rows import RowTokenizer
 from text_runtime.tensors import TEXT
@@ -79,3 +79,19 @@ def test_the_graph_answers_alike_for_a_row_alone_and_padded_to_its_bucket(
         alone, together = (session.run(None, dict(feeds))[0] for feeds in (row, padded))
         assert np.abs(alone - together).max() < 1e-5
     assert seen == set(facts.buckets)
+
+
+@pytest.mark.parametrize(("precision", "operator"), [("fp16", "Cast"), ("int8", "QuantizeLinear")])
+def test_a_release_of_target_gpu_holds_a_graph_of_its_precision_that_passed_the_gates(
+    precision: str, operator: str, tmp_path: Path
+) -> None:
+    """Its gates run the very graph that TensorRT will compile."""
+    import onnx
+
+    reviews = ROOT / "examples/sentiment/reviews.txt"
+    encoder = EncoderSpec("tensorrt", precision, calibration=reviews, target="gpu")
+    manifest = export(ExportSpec(CHECKPOINT, TASK, "sentiment", tmp_path / "models", encoder))
+    assert manifest.encoder.warnings == ()
+    assert (manifest.gates[-1].gate, manifest.gates[-1].status) == ("agreement", "passed")
+    graph = onnx.load(str(tmp_path / "models/sentiment_encoder/1/model.onnx")).graph
+    assert operator in {node.op_type for node in graph.node}

@@ -1,128 +1,209 @@
 """Every precision of every engine, side by side: each candidate in a process and a repository of its own."""
 
-import json
+import os
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import orjson
 
-from converters.precisions import candidates
-from trireme.errors import GateError
+from converters.evaluation import EvaluationSpec
+from converters.measure import Figures
+from converters.precisions import Choice, choices, is_calibrated
+from converters.spec import EncoderSpec, ExportSpec, PruningSpec
+from converters.trial import NAME, Outcome, spec_json
+from text_runtime.manifest import PASSED, REFUSED, EvaluationFacts, Manifest
+from trireme.errors import TriremeError
+from trireme.repository import Repository
 
 Progress = Callable[[str], None]
+FAILED = "failed"
+_AS_FAST = 0.95
+"""Candidates whose rates differ by less are as fast as each other: timings on a busy machine say no more."""
+
+
+class ComparisonError(TriremeError):
+    """Nothing can be compared, for a reason that every candidate shares."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"no candidate can be tried: {problem}")
+
+
+class NoCandidateError(TriremeError):
+    """Every candidate was refused or failed."""
+
+    def __init__(self) -> None:
+        super().__init__("no candidate passed its gates: see the reasons above, or allow more with --max-drop")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One candidate: a precision of an engine, of the whole model or of a pruned one."""
+
+    choice: Choice
+    pruning: PruningSpec | None = None
+
+    def __str__(self) -> str:
+        return f"{self.choice}{f', {self.pruning.share:.0%} kept' if self.pruning else ''}"
 
 
 @dataclass(frozen=True)
 class CompareSpec:
-    """What to compare, and on which texts."""
+    """What to compare, and on which texts. `only` keeps the candidates whose names hold one of its words."""
 
     checkpoint: Path
     task: str
-    evaluation: Path
+    evaluation: EvaluationSpec
     calibration: Path | None = None
     max_length: int | None = None
-    max_drop_points: float = 0.5
+    prunings: tuple[PruningSpec, ...] = ()
+    only: tuple[str, ...] = ()
+    timeout_s: float = 1800.0
 
-    def arguments(self, engine: str, precision: str) -> list[str]:
-        """The arguments of `trireme export` for one candidate, all but the checkpoint and the name."""
+    def plans(self) -> list[Plan]:
+        """Every candidate: pruned models in fp32 and in every int8 of the same engines."""
+        whole = [Plan(choice) for choice in choices()]
+        pruned = [
+            Plan(choice, pruning)
+            for pruning in self.prunings
+            for choice in choices()
+            if choice.precision in ("fp32", "int8") and choice.method != "weight-only"
+        ]
+        return [plan for plan in whole + pruned if not self.only or any(words in str(plan) for words in self.only)]
+
+    def export_spec(self, plan: Plan, repository: Path) -> ExportSpec:
+        """A candidate as a trial export.
+
+        Raises:
+            PrecisionError: it needs calibration texts, and there are none.
+        """
+        choice = plan.choice
+        encoder = EncoderSpec(choice.engine, choice.precision, choice.method or None, self.calibration)
+        return ExportSpec(
+            self.checkpoint,
+            self.task,
+            NAME,
+            repository,
+            encoder,
+            self.evaluation,
+            plan.pruning,
+            max_length=self.max_length,
+            is_trial=True,
+        )
+
+    def command_for(self, plan: Plan) -> str:
+        """The command that exports a candidate as it was compared."""
+        choice, pruning = plan.choice, plan.pruning
         chosen = {
             "--task": self.task,
-            "--engine": engine,
-            "--precision": precision,
-            "--evaluate": self.evaluation,
-            "--calibration": self.calibration if (engine, precision) == ("openvino", "int8") else None,
+            "--engine": choice.engine,
+            "--precision": choice.precision,
+            "--method": choice.method or None,
+            "--calibration": self.calibration if pruning or is_calibrated(choice) else None,
+            "--evaluate": self.evaluation.path,
+            "--max-drop": self.evaluation.max_drop_points,
             "--max-length": self.max_length,
-            "--max-drop": self.max_drop_points,
+            "--prune": pruning.share if pruning else None,
+            "--recover-epochs": pruning.recover_epochs if pruning else None,
         }
-        return [part for name, value in chosen.items() if value is not None for part in (name, str(value))]
-
-    def command_for(self, row: "CandidateRow") -> str:
-        """The command that exports a candidate."""
-        arguments = shlex.join(self.arguments(row.engine, row.precision))
-        return f"trireme export {shlex.quote(str(self.checkpoint))} --name NAME {arguments}"
+        parts = [str(part) for name, value in chosen.items() if value is not None for part in (name, value)]
+        return f"trireme export {shlex.quote(str(self.checkpoint))} --name NAME {shlex.join(parts)}"
 
 
 @dataclass(frozen=True)
 class CandidateRow:
-    """One candidate: refused with its reason, or measured.
+    """One candidate: `passed`, `refused` by a gate's figure, or `failed` before it could be measured."""
 
-    Times are of the encoder and its two neighbours in one process, on all usable cores.
-    """
-
-    engine: str
-    precision: str
-    is_passed: bool
+    plan: Plan
+    status: str
     reason: str = ""
-    size_bytes: int = 0
-    load_s: float = 0.0
-    memory_mib: float = 0.0
-    one_row_ms: float = 0.0
-    batch_ms: float = 0.0
-    texts_per_s: float = 0.0
-    agreement: float = 0.0
-    accuracy: float = 0.0
-    drop_points: float = 0.0
+    figures: Figures | None = None
+    agreement: float | None = None
+    evaluation: EvaluationFacts | None = None
+    warnings: tuple[str, ...] = ()
 
 
 def compare(spec: CompareSpec, progress: Progress) -> list[CandidateRow]:
-    """Measure every candidate; a refused or crashed one gives a row with the reason."""
+    """Try every candidate; a refused, crashed or hanging one gives a row with the reason.
+
+    Raises:
+        ComparisonError: the checkpoint or a file of texts cannot be used, by no candidate.
+    """
     rows = []
-    for engine, precision in candidates():
-        progress(f"{engine} {precision}")
+    for plan in spec.plans():
+        progress(str(plan))
         with tempfile.TemporaryDirectory(prefix="trireme-compare-") as folder:
-            rows.append(_candidate(spec, engine, precision, Path(folder)))
+            rows.append(_try(spec, plan, Path(folder) / "repository"))
     return rows
 
 
-def recommend(rows: Sequence[CandidateRow]) -> CandidateRow:
-    """The fastest of those that passed.
+def recommend(rows: Sequence[CandidateRow]) -> CandidateRow | None:
+    """The fastest that passed; of those as fast, one without warnings, then what loses least, then the smallest.
 
-    Raises:
-        GateError: none passed.
+    None where none passed.
     """
-    passed = [row for row in rows if row.is_passed]
-    if not passed:
-        raise GateError("compare", "no candidate passed its gates")
-    return max(passed, key=lambda row: row.texts_per_s)
+    passed = [(row, row.figures, row.evaluation) for row in rows if row.status == PASSED]
+    measured = [(row, figures, facts) for row, figures, facts in passed if figures and facts]
+    fastest = max((figures.texts_per_s for _, figures, _ in measured), default=0.0)
+    close = [entry for entry in measured if entry[1].texts_per_s >= _AS_FAST * fastest]
+    ranked = sorted(close, key=lambda entry: (bool(entry[0].warnings), entry[2].drop_points, entry[1].size_bytes))
+    return ranked[0][0] if ranked else None
 
 
-def write_report(rows: Sequence[CandidateRow], folder: Path) -> None:
-    """Write `compare.json`, and `compare.html` with accuracy plotted against speed."""
-    import plotly.express as express
+def _try(spec: CompareSpec, plan: Plan, repository: Path) -> CandidateRow:
+    deadline = time.monotonic() + spec.timeout_s
+    try:
+        content = spec_json(spec.export_spec(plan, repository))
+        outcome = Outcome(**orjson.loads(_run(["converters.trial"], content, deadline)))
+        if outcome.is_shared:
+            raise ComparisonError(outcome.error)
+        if outcome.error:
+            return CandidateRow(plan, FAILED, outcome.error)
+        arguments = ["converters.measure", str(repository), NAME, str(spec.evaluation.path)]
+        figures = Figures(**orjson.loads(_run(arguments, b"", deadline)))
+    except ComparisonError:
+        raise
+    except subprocess.TimeoutExpired:
+        return CandidateRow(plan, FAILED, f"it did not end within {spec.timeout_s:.0f} s (--timeout)")
+    except (TriremeError, _ProcessError) as error:
+        return CandidateRow(plan, FAILED, str(error))
+    return _row(plan, Repository(repository).manifest(NAME, 1), figures)
 
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "compare.json").write_bytes(orjson.dumps([asdict(row) for row in rows], option=orjson.OPT_INDENT_2))
-    passed = [asdict(row) | {"candidate": f"{row.engine} {row.precision}"} for row in rows if row.is_passed]
-    figure = express.scatter(
-        passed,
-        x="texts_per_s",
-        y="accuracy",
-        text="candidate",
-        size="size_bytes",
-        title="accuracy against speed; the size of a point is that of the encoder",
-        template="plotly_white",
+
+def _row(plan: Plan, manifest: Manifest, figures: Figures) -> CandidateRow:
+    refused = [f"{row.gate}: {row.detail}" for row in manifest.gates if row.status == REFUSED]
+    agreement = next(row.value for row in manifest.gates if row.gate == "agreement")
+    row = CandidateRow(plan, PASSED, "", figures, agreement, manifest.evaluation, manifest.encoder.warnings)
+    return replace(row, status=REFUSED, reason="; ".join(refused)) if refused else row
+
+
+class _ProcessError(Exception):
+    """A candidate's process died."""
+
+
+def _run(arguments: Sequence[str], content: bytes, deadline: float) -> bytes:
+    """Run a module of ours in a session of its own; past the deadline all its processes are killed."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
     )
-    figure.update_traces(textposition="top center")
-    figure.write_html(folder / "compare.html", include_plotlyjs=True)
-
-
-def _candidate(spec: CompareSpec, engine: str, precision: str, folder: Path) -> CandidateRow:
-    arguments = [str(spec.checkpoint), "--name", "candidate", "-r", str(folder), *spec.arguments(engine, precision)]
-    exported = subprocess.run([sys.executable, "-m", "trireme", "export", *arguments], capture_output=True, text=True)
-    if exported.returncode != 0:
-        return CandidateRow(engine, precision, False, _last_line(exported.stderr))
-    command = [sys.executable, "-m", "converters.measure", str(folder), "candidate", str(spec.evaluation)]
-    measured = subprocess.run(command, capture_output=True, text=True)
-    if measured.returncode != 0:
-        return CandidateRow(engine, precision, False, _last_line(measured.stderr))
-    return CandidateRow(engine, precision, True, **json.loads(measured.stdout))
-
-
-def _last_line(text: str) -> str:
-    lines = [line for line in text.splitlines() if line.strip()]
-    return lines[-1].removeprefix("error: ") if lines else "ended without a word"
+    try:
+        output, spoken = process.communicate(content, timeout=max(0.1, deadline - time.monotonic()))
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise
+    if process.returncode != 0:
+        lines = [line for line in spoken.decode(errors="replace").splitlines() if line.strip()]
+        said = lines[-1] if lines else "without a word"
+        raise _ProcessError(f"its process ended with {process.returncode}: {said}")
+    return output

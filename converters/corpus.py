@@ -38,12 +38,14 @@ def read_texts(path: Path) -> list[str]:
     """The non-empty lines of a UTF-8 file.
 
     Raises:
-        CorpusError: it is missing, empty, or not UTF-8.
+        CorpusError: it is missing, empty, binary, or not UTF-8.
     """
     try:
         lines = [line for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
         raise CorpusError(path, str(error)) from error
+    if any("\0" in line for line in lines):
+        raise CorpusError(path, "holds binary data")
     if not lines:
         raise CorpusError(path, "holds no text")
     return lines

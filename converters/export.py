@@ -3,76 +3,55 @@
 import logging
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timezone
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from converters import onnx_graph, precisions
+from converters.calibration import TaskTexts, calibration_of, read_task_texts
 from converters.corpus import generated_texts, read_texts
-from converters.evaluation import Evaluation, evaluation_gates, read_evaluation, scores_of
-from converters.gates import Candidate, run_gates
+from converters.evaluation import EvaluationSpec
+from converters.exam import Exam, exam_gates, prepare_exam, sit
+from converters.gates import Candidate, require_passed, run_gates
 from converters.golden import record_golden
 from converters.label_file import read_label_file
-from converters.precisions import Calibration, Recipe
+from converters.precisions import Choice
+from converters.pruning import prune
 from converters.publish import Draft, draft
-from converters.sources import SourceModel, SourceOptions, open_source
-from converters.targets import TargetSpec, on_cpu
+from converters.release import Ingredients, write_release
+from converters.slowness import slowness_of
+from converters.sources import SourceModel, open_source
+from converters.spec import EncoderSpec, ExportSpec, PruningSpec
+from converters.targets import on_cpu
 from text_runtime.golden import FILE_NAME as GOLDEN_NAME
-from text_runtime.labels import FILE_NAME as LABELS_NAME
-from text_runtime.labels import labels_json
 from text_runtime.local import LocalPipeline
-from text_runtime.manifest import EncoderFacts, GateRow, Manifest, TokenizerFacts
-from text_runtime.tasks import Labels, task, task_names
-from text_runtime.tensors import TEXT_PAIR
-from text_runtime.tokenizer import FILE_NAME as TOKENIZER_NAME
-from text_runtime.tokenizer import TextTokenizer
-from trireme import __version__
+from text_runtime.manifest import EncoderFacts, Manifest
+from text_runtime.tasks import Labels, task
 from trireme.contract import Contract, Step
-from trireme.errors import CheckpointError, UnsupportedError
+from trireme.errors import CheckpointError
 from trireme.locking import exclusive
 from trireme.repository import Repository
 
+__all__ = ["EncoderSpec", "EvaluationSpec", "ExportSpec", "PruningSpec", "export"]
+
 _GENERATED_TEXTS = 500
-_EVALUATED = ("text-classification", "text-pair-classification")
-_LONG_TEXTS = ("truncate", "window")
+_REFERENCE = Choice("onnxruntime", "fp32")
+"""What every other candidate is compared with."""
 _log = logging.getLogger(__name__)
 Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class ExportSpec:
-    """What to export, as what, and where to. `max_length` counts tokens; None takes the model's own limit."""
+class _Job:
+    """What is known before anything is written."""
 
-    checkpoint: Path
-    task: str
-    name: str
-    repository: Path
-    engine: str = "onnxruntime"
-    precision: str = "fp32"
-    max_length: int | None = None
-    corpus: Path | None = None
-    labels: Path | None = None
-    long_text: str = "truncate"
-    options: SourceOptions = field(default_factory=SourceOptions)
-    is_normalized: bool | None = None
-    calibration: Path | None = None
-    evaluation: Path | None = None
-    max_drop_points: float = 0.5
-    target: str = "cpu"
-
-    def __post_init__(self) -> None:
-        if self.task not in task_names():
-            raise UnsupportedError("task", self.task, task_names())
-        if self.long_text not in _LONG_TEXTS:
-            raise UnsupportedError("--long-text", self.long_text, list(_LONG_TEXTS))
-        if self.long_text == "window" and TEXT_PAIR in task(self.task).inputs:
-            raise UnsupportedError(f"--long-text of {self.task}", self.long_text, ["truncate"])
-        self.for_target.require_servable()
-
-    @property
-    def for_target(self) -> TargetSpec:
-        """What depends on where the release is to be served."""
-        return TargetSpec(self.target, self.engine, self.precision, self.task, self.long_text)
+    spec: ExportSpec
+    source: SourceModel
+    labels: Labels
+    exam: Exam
+    contract: Contract
+    corpus: list[str]
+    max_length: int
+    progress: Progress
 
 
 def export(spec: ExportSpec, progress: Progress = _log.info) -> Manifest:
@@ -81,111 +60,100 @@ def export(spec: ExportSpec, progress: Progress = _log.info) -> Manifest:
     Raises:
         TriremeError: the checkpoint, a gate, the pipeline's contract or the disk refused; nothing was published.
     """
-    corpus = generated_texts(_GENERATED_TEXTS) + (read_texts(spec.corpus) if spec.corpus else [])
-    progress("loading the checkpoint")
-    source = open_source(spec.checkpoint, spec.task, spec.options)
-    labels = _labels(spec, source)
-    evaluation = _evaluation(spec, labels)
-    contract = spec.for_target.contract(spec.name, source.width, _max_length(spec, source), source.graph_inputs)
+    job = _open(spec, progress)
     existed = spec.repository.exists()
     spec.repository.mkdir(parents=True, exist_ok=True)
     try:
-        with exclusive(spec.repository, spec.name), draft(Repository(spec.repository), contract) as current:
-            return _publish(spec, source, labels, current, contract, corpus, evaluation, progress)
+        with exclusive(spec.repository, spec.name), draft(Repository(spec.repository), job.contract) as current:
+            return _publish(job, current)
     except BaseException:
         if not existed:
             spec.repository.rmdir()
         raise
 
 
-def _publish(
-    spec: ExportSpec,
-    source: SourceModel,
-    labels: Labels,
-    current: Draft,
-    contract: Contract,
-    corpus: list[str],
-    evaluation: Evaluation | None,
-    progress: Progress,
-) -> Manifest:
+def _open(spec: ExportSpec, progress: Progress) -> _Job:
+    corpus = generated_texts(_GENERATED_TEXTS) + (read_texts(spec.corpus) if spec.corpus else [])
+    progress("loading the checkpoint")
+    source = open_source(spec.checkpoint, spec.task, spec.options)
+    labels = _labels(spec, source)
+    exam = prepare_exam(spec, labels)
+    max_length = _max_length(spec, source)
+    contract = spec.for_target.contract(spec.name, source.width, max_length, source.graph_inputs)
+    return _Job(spec, source, labels, exam, contract, corpus, max_length, progress)
+
+
+def _publish(job: _Job, current: Draft) -> Manifest:
+    spec, progress = job.spec, job.progress
     with tempfile.TemporaryDirectory(prefix="trireme-onnx-") as scratch:
-        onnx = Path(scratch) / "model.onnx"
-        progress("exporting the graph")
-        source.write_onnx(onnx)
-        onnx_graph.name_output(onnx, contract.encoder_output.name)
-        progress(f"building for {spec.engine} on {spec.target} in {spec.precision}")
-        manifest = _write_steps(spec, source, current, contract, onnx)
-        (current.steps[Step.POSTPROCESS] / LABELS_NAME).write_bytes(labels_json(labels))
-        candidate = Candidate(source, onnx, current.steps, on_cpu(manifest), corpus)
+        made_of = _ingredients(job, Path(scratch))
+        progress(f"building for {spec.encoder.choice} on {spec.encoder.target}")
+        manifest = write_release(spec, made_of, current)
+        candidate = Candidate(made_of.source, made_of.onnx, current.steps, on_cpu(manifest), job.corpus)
         rows = []
         for row in run_gates(candidate):
             progress(f"gate {row.gate}: {row.status} ({row.detail})")
             rows.append(row)
-        if evaluation:
-            progress(f"evaluating on {len(evaluation.labels)} labelled texts")
-            rows += _evaluate(candidate, evaluation)
+        manifest = _examined(job, candidate, made_of, replace(manifest, gates=tuple(rows)))
+        if not spec.is_trial:
+            require_passed(manifest.gates)
         (current.ensemble / GOLDEN_NAME).write_bytes(record_golden(candidate).to_json())
-    return current.publish(replace(manifest, gates=tuple(rows)))
+    return current.publish(manifest)
 
 
-def _write_steps(spec: ExportSpec, source: SourceModel, current: Draft, contract: Contract, onnx: Path) -> Manifest:
-    source.write_tokenizer(current.steps[Step.TOKENIZER] / TOKENIZER_NAME)
-    tokenizer = TokenizerFacts(
-        _max_length(spec, source),
-        source.pad_token_id,
-        spec.long_text,
-        source.truncation_side,
-        source.odd_token,
-        contract.gpu.buckets if contract.gpu else (),
+def _ingredients(job: _Job, scratch: Path) -> Ingredients:
+    """The fp32 graph, calibration and labels that every precision starts from; of the pruned model where it is one."""
+    spec = job.spec
+    job.progress("exporting the graph")
+    source, pruning = job.source, None
+    onnx = reference = _write_graph(job, source, scratch / "model.onnx")
+    if spec.pruning:
+        source, pruning = prune(source, spec, spec.pruning, _calibration_texts(spec), job.progress)
+        onnx = _write_graph(job, source, scratch / "pruned.onnx")
+    calibration = None
+    if precisions.is_calibrated(spec.encoder.choice):
+        calibration = calibration_of(_calibration_texts(spec), source, job.max_length, job.progress)
+    return Ingredients(source, onnx, reference, job.labels, job.contract, job.max_length, calibration, pruning)
+
+
+def _write_graph(job: _Job, source: SourceModel, path: Path) -> Path:
+    source.write_onnx(path)
+    onnx_graph.name_output(path, job.contract.encoder_output.name)
+    return path
+
+
+def _calibration_texts(spec: ExportSpec) -> TaskTexts:
+    assert spec.encoder.calibration is not None  # the spec has seen to it
+    return read_task_texts(spec.encoder.calibration, spec.task)
+
+
+def _examined(job: _Job, candidate: Candidate, made_of: Ingredients, manifest: Manifest) -> Manifest:
+    """The candidate beside the source's fp32 graph, which the gates of an fp32 release find equal to the source."""
+    exam, choice = job.exam, job.spec.encoder.choice
+    is_reference = precisions.is_plain_graph(choice) and made_of.reference == made_of.onnx
+    if is_reference and not exam.labelled:
+        return manifest
+    job.progress(f"asking {exam.size} of {exam.origin}")
+    found = LocalPipeline({step.value: folder for step, folder in candidate.folders.items()}, candidate.manifest)
+    truth = None if is_reference else _reference(candidate, made_of)
+    marks = sit(exam, found, truth)
+    warnings = (*manifest.encoder.warnings, *(slowness_of(choice, exam, found, truth) if truth else []))
+    verdicts = list(exam_gates(exam, marks, manifest.encoder))
+    for row in verdicts:
+        job.progress(f"gate {row.gate}: {row.status} ({row.detail})")
+    return replace(
+        manifest,
+        encoder=replace(manifest.encoder, warnings=warnings),
+        gates=(*manifest.gates, *verdicts),
+        evaluation=marks.evaluation,
     )
-    return Manifest(
-        pipeline=spec.name,
-        release=current.release,
-        task=spec.task,
-        width=contract.width,
-        created_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        trireme_version=__version__,
-        source=source.facts,
-        tokenizer=tokenizer,
-        encoder=_build_encoder(spec, source, current, tokenizer, onnx),
-    )
 
 
-def _build_encoder(
-    spec: ExportSpec, source: SourceModel, current: Draft, tokenizer: TokenizerFacts, onnx: Path
-) -> EncoderFacts:
-    calibration = _calibration(spec.calibration, current, tokenizer) if spec.calibration else None
-    recipe = Recipe(spec.precision, onnx, current.steps[Step.ENCODER], source.graph_inputs, calibration)
-    engine = spec.for_target.graph_engine
-    model = precisions.build(engine, recipe)
-    quantized = precisions.facts_of(engine, recipe)
-    output = task(spec.task).encoder_output(source.width).name
-    return EncoderFacts(spec.engine, spec.precision, model, source.graph_inputs, output, quantized)
-
-
-def _calibration(path: Path, current: Draft, facts: TokenizerFacts) -> Calibration:
-    texts = read_texts(path)
-    rows = TextTokenizer(current.steps[Step.TOKENIZER], facts).encode(texts)
-    return Calibration([row.ids[: facts.max_length] for row in rows], precisions.sha256_of_texts(texts))
-
-
-def _evaluate(candidate: Candidate, evaluation: Evaluation) -> list[GateRow]:
-    """Compare with the fp32 graph, which the gates before have found equal to the source."""
-    folders = {step.value: folder for step, folder in candidate.folders.items()}
-    reference = replace(candidate.manifest.encoder, engine="onnxruntime", precision="fp32", model=candidate.onnx.name)
-    truth = LocalPipeline(
-        folders | {Step.ENCODER.value: candidate.onnx.parent}, replace(candidate.manifest, encoder=reference)
-    )
-    found = scores_of(LocalPipeline(folders, candidate.manifest), evaluation)
-    return evaluation_gates(candidate.manifest.encoder.precision, found, scores_of(truth, evaluation), evaluation)
-
-
-def _evaluation(spec: ExportSpec, labels: Labels) -> Evaluation | None:
-    if spec.evaluation is None:
-        return None
-    if spec.task not in _EVALUATED:
-        raise UnsupportedError("--evaluate for the task", spec.task, list(_EVALUATED))
-    return read_evaluation(spec.evaluation, labels.names, spec.max_drop_points)
+def _reference(candidate: Candidate, made_of: Ingredients) -> LocalPipeline:
+    own, graph = candidate.manifest.encoder, made_of.reference
+    facts = EncoderFacts(_REFERENCE.engine, _REFERENCE.precision, graph.name, own.inputs, own.output)
+    folders = {step.value: folder for step, folder in candidate.folders.items()} | {Step.ENCODER.value: graph.parent}
+    return LocalPipeline(folders, replace(candidate.manifest, encoder=facts))
 
 
 def _labels(spec: ExportSpec, source: SourceModel) -> Labels:

@@ -123,7 +123,11 @@ def _write_static(model: Any, inputs: Sequence[str], stem: Path, is_traced: bool
     if is_traced:
         paddle.jit.ignore_module([sys.modules[type(model.model).__module__]])
     specs = [paddle.static.InputSpec([None, None], "int64", name) for name in inputs]
-    paddle.jit.save(paddle.jit.to_static(model, input_spec=specs, full_graph=True), str(stem))
+    static = paddle.jit.to_static(model, input_spec=specs, full_graph=True)
+    try:
+        paddle.jit.save(static, str(stem))
+    finally:
+        static.forward.rollback()  # or the model would go on answering, and not learning, by its static graph
 
 
 def convert(graph: Path, path: Path) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from text_runtime.buckets import buckets_up_to
+from text_runtime.engines import engine_names
 from text_runtime.manifest import Manifest
 from text_runtime.tasks import task
 from text_runtime.tensors import SCHEMA
@@ -16,8 +17,8 @@ from trireme.contract import GPU_ENGINES, Contract, GpuLayout
 from trireme.errors import UnsupportedError
 
 TARGETS = ("cpu", "gpu")
-_GPU_PRECISIONS = ("fp32", "fp16")
-"""The precisions whose ONNX graph TensorRT can compile as it stands."""
+_GPU_PRECISIONS = {"tensorrt": ("fp32", "fp16", "int8"), "onnxruntime": ("fp32", "fp16")}
+"""The precisions whose ONNX graph TensorRT can compile as it stands, alone or as ONNX Runtime's accelerator."""
 
 
 @dataclass(frozen=True)
@@ -34,25 +35,14 @@ class TargetSpec:
         """Refuse what a target cannot serve: on a GPU a row is one window, whatever its text.
 
         Raises:
-            UnsupportedError: there is no such target, or it has no such engine, precision, task or way with long texts.
+            UnsupportedError: it does not serve this task, or not long texts in this way.
         """
-        if self.target not in TARGETS:
-            raise UnsupportedError("--target", self.target, list(TARGETS))
         if self.target == "cpu":
             return
-        if self.engine not in GPU_ENGINES:
-            raise UnsupportedError("engine of target gpu", self.engine, list(GPU_ENGINES))
-        if self.precision not in _GPU_PRECISIONS:
-            raise UnsupportedError("precision of target gpu", self.precision, list(_GPU_PRECISIONS))
         if SCHEMA in task(self.task).inputs:
             raise UnsupportedError(f"--target of {self.task}", self.target, ["cpu"])
         if self.long_text != "truncate":
             raise UnsupportedError("--long-text of target gpu", self.long_text, ["truncate"])
-
-    @property
-    def graph_engine(self) -> str:
-        """The engine whose model file is written: TensorRT compiles the very graph that ONNX Runtime loads."""
-        return "onnxruntime" if self.target == "gpu" else self.engine
 
     def contract(self, pipeline: str, width: int, max_length: int, graph_inputs: Sequence[str]) -> Contract:
         """The pipeline's contract for a model that reads rows of up to `max_length` tokens."""
@@ -60,6 +50,25 @@ class TargetSpec:
             return Contract(pipeline, self.task, width)
         layout = GpuLayout(self.engine, buckets_up_to(max_length), tuple(graph_inputs), self.precision)
         return Contract(pipeline, self.task, width, layout)
+
+
+def graph_engine(target: str, engine: str, precision: str) -> str:
+    """Whose registered precisions a target's encoder has: on a GPU TensorRT compiles the graph, alone or inside.
+
+    Raises:
+        UnsupportedError: there is no such target, or it has no such engine or precision.
+    """
+    if target not in TARGETS:
+        raise UnsupportedError("--target", target, list(TARGETS))
+    if target == "cpu":
+        if engine not in engine_names():
+            raise UnsupportedError("engine", engine, engine_names())
+        return engine
+    if engine not in GPU_ENGINES:
+        raise UnsupportedError("engine of target gpu", engine, list(GPU_ENGINES))
+    if precision not in _GPU_PRECISIONS[engine]:
+        raise UnsupportedError(f"precision of {engine} on target gpu", precision, list(_GPU_PRECISIONS[engine]))
+    return "tensorrt"
 
 
 def on_cpu(manifest: Manifest) -> Manifest:

@@ -13,7 +13,7 @@ _FLAGS = {
     "AVX2": (("avx2",), "the engines fall back to slow code without it"),
     "AVX-512": (("avx512f",), "fp32 and int8 run at half the speed without it"),
     "VNNI": (("avx512_vnni", "avx_vnni"), "int8 gains little without it"),
-    "AVX-512 BF16": (("avx512_bf16", "amx_bf16"), "bf16 is refused without it or AMX"),
+    "AVX-512 BF16": (("avx512_bf16", "amx_bf16"), "bf16 is emulated without it or AMX, slower than fp32"),
     "AMX BF16": (("amx_bf16",), "bf16 runs several times faster with it"),
     "AMX INT8": (("amx_int8",), "int8 runs several times faster with it"),
 }

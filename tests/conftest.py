@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from converters.export import ExportSpec, export
+from converters.export import EncoderSpec, ExportSpec, export
 from serving import Server, ServerSpec, start
 
 ROOT = Path(__file__).parents[1]
@@ -40,7 +40,7 @@ def repository(shared_folder: Path) -> Path:
 
     def make(folder: Path) -> None:
         for engine in ("onnxruntime", "openvino"):
-            export(ExportSpec(CHECKPOINT, TASK, "sentiment", folder, engine=engine))
+            export(ExportSpec(CHECKPOINT, TASK, "sentiment", folder, EncoderSpec(engine)))
 
     return once(shared_folder / "repository", make)
 
@@ -50,7 +50,7 @@ def gpu_repository(shared_folder: Path) -> Path:
     """A model repository with one release of `sentiment` of target gpu, without a plan. Never change it."""
 
     def make(folder: Path) -> None:
-        export(ExportSpec(CHECKPOINT, TASK, "sentiment", folder, engine="tensorrt", target="gpu"))
+        export(ExportSpec(CHECKPOINT, TASK, "sentiment", folder, EncoderSpec("tensorrt", target="gpu")))
 
     return once(shared_folder / "gpu-repository", make)
 

@@ -128,32 +128,9 @@ def shortened(text: str) -> str:
     return text if len(text) <= _TEXT_CHARS else f"{text[: _TEXT_CHARS - 1]}…"
 
 
-def comparison_table(rows: Sequence[Any]) -> Table:
-    """Candidates of a comparison: status, size, speed and accuracy; see `converters.compare.CandidateRow`."""
-    headings = (
-        "MiB",
-        "load s",
-        "RSS MiB",
-        "ms, 1 row",
-        "ms, 32 rows",
-        "texts/s",
-        "agreement",
-        "accuracy",
-        "points lost",
-    )
-    table = Table("engine", "precision", *headings, "verdict")
-    for row in rows:
-        figures = (
-            f"{row.size_bytes / 2**20:.2f}",
-            f"{row.load_s:.2f}",
-            f"{row.memory_mib:.0f}",
-            f"{row.one_row_ms:.2f}",
-            f"{row.batch_ms:.1f}",
-            f"{row.texts_per_s:.0f}",
-            f"{row.agreement:.2%}",
-            f"{row.accuracy:.4f}",
-            f"{row.drop_points:+.2f}",
-        )
-        shown = figures if row.is_passed else ("",) * len(figures)
-        table.add_row(row.engine, row.precision, *shown, "passed" if row.is_passed else row.reason)
+def comparison_table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> Table:
+    """Candidates of a comparison, a line each; the last column says what became of it."""
+    table = Table(*headings)
+    for line in lines:
+        table.add_row(*line, style="" if line[-1] == "passed" else "dim")
     return table

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from converters.gates import TOLERANCES
+from converters.limits import limits_of
 from converters.plans.rows import Rows
-from text_runtime.manifest import GateRow, Manifest
+from text_runtime.manifest import PASSED, GateRow, Manifest
 from text_runtime.plan import Profile
 from text_runtime.tasks import task
 from trireme.errors import GateError
@@ -50,7 +50,7 @@ class Parity:
                 worst = max(worst, float(np.abs(ours - theirs).max()))
                 same += int((ours.argmax(axis=-1) == theirs.argmax(axis=-1)).sum())
                 total += len(ours)
-        yield GateRow("finite", "passed", f"{total} answers of {len(self.profiles)} profiles, no NaN")
+        yield GateRow("finite", PASSED, f"{total} answers of {len(self.profiles)} profiles, no NaN")
         yield self._difference(worst)
         if task(self.manifest.task).has_labels:
             yield _agreement(same, total)
@@ -76,10 +76,11 @@ class Parity:
         return answers.astype(np.float32)
 
     def _difference(self, worst: float) -> GateRow:
-        allowed = TOLERANCES[self.manifest.encoder.precision]
+        allowed = limits_of(self.manifest.encoder.precision).difference
         if not worst <= allowed:
-            raise GateError("parity", f"the plan differs from ONNX Runtime by {worst:.2e}, {allowed:.0e} is allowed")
-        return GateRow("parity", "passed", f"largest difference {worst:.1e}, tolerance {allowed:.0e}")
+            raise GateError("parity", f"the plan differs from ONNX Runtime by {worst:.2e}, {allowed:g} is allowed")
+        detail = f"largest difference {worst:.1e}, {allowed:g} allowed"
+        return GateRow("parity", PASSED, detail, worst, allowed)
 
 
 def _require_finite(answers: Array, profile: Profile) -> None:
@@ -91,4 +92,4 @@ def _agreement(same: int, total: int) -> GateRow:
     share = same / total
     if share < _AGREEMENT:
         raise GateError("agreement", f"{share:.2%} of {total} labels are the graph's, {_AGREEMENT:.1%} are needed")
-    return GateRow("agreement", "passed", f"{share:.2%} of {total} labels are the graph's")
+    return GateRow("agreement", PASSED, f"{share:.2%} of {total} labels are the graph's", share, _AGREEMENT)

@@ -1,60 +1,183 @@
-"""Which precision an engine can have, and how it is made. A new one is one function and one line in `_METHODS`."""
+"""Which precisions an engine can have, and how each is made. A new one is one function and one line in `_ENTRIES`."""
 
+import contextlib
+import errno
+import logging
+import os
+import shutil
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from converters.precisions.base import Calibration, Method, PrecisionError, Recipe, sha256_of_texts
-from converters.precisions.int8 import quantize_dynamic, quantize_static
-from converters.precisions.plain import convert_to_bf16, convert_to_openvino, copy_onnx
+from converters.precisions import nncf, onnx_methods, plain
+from converters.precisions.base import (
+    Calibration,
+    Method,
+    PrecisionError,
+    Recipe,
+    cpu_flags,
+)
+from text_runtime.engines import engine_names
 from text_runtime.manifest import CalibrationFacts
-from trireme.errors import UnsupportedError
+from trireme.errors import TriremeError, UnsupportedError
 
-__all__ = ["Calibration", "PrecisionError", "Recipe", "build", "candidates", "facts_of", "sha256_of_texts"]
+__all__ = [
+    "Calibration",
+    "Choice",
+    "PrecisionError",
+    "Recipe",
+    "build",
+    "caveats",
+    "choices",
+    "choose",
+    "facts_of",
+    "is_calibrated",
+    "is_plain_graph",
+    "missing_instructions",
+]
+
+_BF16 = frozenset({"avx512_bf16", "amx_bf16"})
+_VNNI = frozenset(onnx_methods.VNNI)
+_BATCH_SCALES = (
+    "activations share one scale a batch: a text's scores depend a little on the texts that it is batched with"
+)
+_FOR_GPU = "a graph for GPUs: on a CPU it is computed in fp32 between roundings, slower than fp32 itself"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An engine, a precision, and the method by which the precision is reached; empty where there is but one way."""
+
+    engine: str
+    precision: str
+    method: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.engine, self.precision, self.method)))
 
 
 @dataclass(frozen=True)
 class _Entry:
-    method: Method
-    name: str = ""
-    is_calibrated: bool = False
+    write: Method
+    calibration: str = ""
+    """How ranges are read off the calibration texts; empty where none are."""
+    instructions: frozenset[str] = frozenset()
+    """CPU instructions of which one is needed to gain speed."""
+    caveat: str = ""
 
 
-_METHODS: dict[tuple[str, str], _Entry] = {
-    ("onnxruntime", "fp32"): _Entry(copy_onnx),
-    ("onnxruntime", "int8"): _Entry(quantize_dynamic, "dynamic"),
-    ("openvino", "fp32"): _Entry(convert_to_openvino),
-    ("openvino", "bf16"): _Entry(convert_to_bf16),
-    ("openvino", "int8"): _Entry(quantize_static, "static, NNCF transformer preset", is_calibrated=True),
+# The first method of a precision is its default.
+_ENTRIES: dict[Choice, _Entry] = {
+    Choice("onnxruntime", "fp32"): _Entry(plain.copy_onnx),
+    Choice("onnxruntime", "fp16"): _Entry(onnx_methods.convert_to_fp16, caveat=_FOR_GPU),
+    Choice("onnxruntime", "int8", "dynamic"): _Entry(
+        onnx_methods.quantize_dynamic, instructions=_VNNI, caveat=_BATCH_SCALES
+    ),
+    Choice("onnxruntime", "int8", "static"): _Entry(onnx_methods.quantize_static, "QDQ, minimum to maximum", _VNNI),
+    Choice("onnxruntime", "int4", "weight-only"): _Entry(onnx_methods.compress_to_int4),
+    Choice("tensorrt", "fp32"): _Entry(plain.copy_onnx),
+    Choice("tensorrt", "fp16"): _Entry(onnx_methods.convert_to_fp16),
+    Choice("tensorrt", "int8", "static"): _Entry(onnx_methods.quantize_for_tensorrt, "QDQ, minimum to maximum"),
+    Choice("openvino", "fp32"): _Entry(plain.convert_to_openvino),
+    Choice("openvino", "bf16"): _Entry(plain.convert_to_openvino, instructions=_BF16),
+    Choice("openvino", "int8", "static"): _Entry(nncf.quantize_static, "NNCF, transformer preset", _VNNI),
+    Choice("openvino", "int8", "weight-only"): _Entry(nncf.compress_to_int8),
+    Choice("openvino", "int4", "weight-only"): _Entry(nncf.compress_to_int4),
 }
 
 
-def candidates() -> list[tuple[str, str]]:
-    """Every engine with every precision that it can have."""
-    return list(_METHODS)
+def choices() -> list[Choice]:
+    """Every precision, by every method, of the engines that run on a CPU."""
+    return [choice for choice in _ENTRIES if choice.engine in engine_names()]
 
 
-def build(engine: str, recipe: Recipe) -> str:
+def choose(engine: str, precision: str, method: str | None = None) -> Choice:
+    """The choice that a user's words name; without a method, the precision's first.
+
+    Raises:
+        UnsupportedError: there is no such engine, or it has no such precision or method.
+    """
+    of_engine = [choice for choice in _ENTRIES if choice.engine == engine]
+    if not of_engine:
+        raise UnsupportedError("engine", engine, sorted({choice.engine for choice in _ENTRIES}))
+    of_precision = [choice for choice in of_engine if choice.precision == precision]
+    if not of_precision:
+        known = sorted({choice.precision for choice in of_engine})
+        raise UnsupportedError(f"precision of {engine}", precision, known)
+    if method is None:
+        return of_precision[0]
+    if Choice(engine, precision, method) not in of_precision:
+        methods = [choice.method for choice in of_precision if choice.method]
+        remedy = f"use one of: {', '.join(methods)}" if methods else "leave --method out"
+        raise PrecisionError(f"{precision} of {engine}", f"there is no method '{method}'", remedy)
+    return Choice(engine, precision, method)
+
+
+def build(choice: Choice, recipe: Recipe) -> str:
     """Write an engine's model into a release's encoder folder; gives the model file's name.
 
     Raises:
-        UnsupportedError: there is no such engine, or it does not have this precision.
-        PrecisionError: it cannot be made, or not on this machine.
+        OSError: the disk is full.
+        PrecisionError: the model cannot be made.
     """
-    return _entry(engine, recipe.precision).method(recipe)
+    try:
+        with _hushed():
+            return _ENTRIES[choice].write(recipe)
+    except (OSError, TriremeError):
+        raise
+    except Exception as error:  # each quantizer has exceptions of its own
+        _require_space(recipe)
+        problem = f"{choice.engine} cannot make it of this graph ({type(error).__name__}: {_gist(error)})"
+        raise PrecisionError(str(choice), problem, "choose another --precision, --method or --engine") from error
 
 
-def facts_of(engine: str, recipe: Recipe) -> CalibrationFacts | None:
-    """What the manifest says of a precision's method and its calibration; None where nothing was quantized."""
-    entry = _entry(engine, recipe.precision)
-    if entry.is_calibrated:
-        return recipe.required_calibration().facts(entry.name)
-    return CalibrationFacts(entry.name, 0, "") if entry.name else None
+def facts_of(choice: Choice, recipe: Recipe) -> CalibrationFacts | None:
+    """What the manifest says of the calibration; None where there was none."""
+    method = _ENTRIES[choice].calibration
+    return recipe.required_calibration().facts(method) if method else None
 
 
-def _entry(engine: str, precision: str) -> _Entry:
-    engines = sorted({name for name, _ in _METHODS})
-    if engine not in engines:
-        raise UnsupportedError("engine", engine, engines)
-    if (engine, precision) not in _METHODS:
-        known = [own for name, own in _METHODS if name == engine]
-        raise UnsupportedError(f"precision of {engine}", precision, known)
-    return _METHODS[engine, precision]
+def is_calibrated(choice: Choice) -> bool:
+    """Whether the method needs calibration texts."""
+    return bool(_ENTRIES[choice].calibration)
+
+
+def is_plain_graph(choice: Choice) -> bool:
+    """Whether the model is the source's fp32 graph itself, as every other is compared with."""
+    return _ENTRIES[choice].write is plain.copy_onnx
+
+
+def missing_instructions(choice: Choice) -> list[str]:
+    """The instructions of which a precision needs one to be fast; empty where this CPU has one, or none is needed."""
+    wanted = _ENTRIES[choice].instructions
+    return sorted(wanted) if wanted and not wanted & cpu_flags() else []
+
+
+def caveats(choice: Choice) -> list[str]:
+    """What a user of such a release should know."""
+    caveat = _ENTRIES[choice].caveat
+    return [caveat] if caveat else []
+
+
+@contextlib.contextmanager
+def _hushed() -> Iterator[None]:
+    """Quantizers print their progress, which goes to stderr, and tell the root logger of every tensor, which nobody
+    wants."""
+    before = logging.root.manager.disable
+    logging.disable(logging.INFO)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        logging.disable(before)
+
+
+def _require_space(recipe: Recipe) -> None:
+    """Native code reports a full disk as it likes, and may have taken its half-written file away."""
+    if shutil.disk_usage(recipe.folder).free < recipe.onnx.stat().st_size:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _gist(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0][:200] if lines else "no reason given"

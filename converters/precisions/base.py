@@ -1,22 +1,25 @@
 """What a precision method gets: the fp32 graph, the folder to write into, and texts to calibrate on."""
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from converters.sources.base import TokenIds
 from text_runtime.manifest import CalibrationFacts
 from trireme.errors import TriremeError
 
 Feeds = dict[str, npt.NDArray[Any]]
+Progress = Callable[[str], None]
+
+_ROWS_BETWEEN_LINES = 100
 
 
 class PrecisionError(TriremeError):
-    """A precision cannot be made, or not on this machine."""
+    """A precision cannot be made."""
 
     def __init__(self, precision: str, problem: str, remedy: str) -> None:
         super().__init__(f"precision {precision}: {problem}; {remedy}")
@@ -24,17 +27,18 @@ class PrecisionError(TriremeError):
 
 @dataclass(frozen=True)
 class Calibration:
-    """Real texts, encoded: the ranges of activations are read off them. Each row is a list of token ids."""
+    """Real texts, encoded: the ranges of activations are read off them."""
 
-    rows: Sequence[list[int]]
+    rows: Sequence[TokenIds]
     sha256: str
+    progress: Progress = field(default=lambda line: None, compare=False)
 
     def feeds(self, inputs: Sequence[str]) -> Iterator[Feeds]:
-        """Each text as a batch of its own: padding would pull the ranges towards its own values."""
-        for row in self.rows:
-            ids = np.array([row], dtype=np.int64)
-            made = {"input_ids": ids, "token_type_ids": np.zeros_like(ids), "attention_mask": np.ones_like(ids)}
-            yield {name: made[name] for name in inputs}
+        """The inputs of a graph for each text alone: in a batch, padding would pull the ranges towards its values."""
+        for done, row in enumerate(self.rows):
+            if done % _ROWS_BETWEEN_LINES == 0:
+                self.progress(f"calibrating: {done} of {len(self.rows)} texts")
+            yield feed_of(row, inputs)
 
     def facts(self, method: str) -> CalibrationFacts:
         """What the manifest says of it."""
@@ -62,15 +66,13 @@ class Recipe:
             raise PrecisionError(self.precision, "this method reads the ranges of activations off real texts", remedy)
         return self.calibration
 
-    def require_cpu(self, flags: set[str]) -> None:
-        """Refuse a CPU that has none of these instructions.
 
-        Raises:
-            PrecisionError: it has none.
-        """
-        if not flags & cpu_flags():
-            problem = f"this CPU has none of {', '.join(sorted(flags))} and would emulate it, slower than fp32"
-            raise PrecisionError(self.precision, problem, "choose fp32 or int8")
+def feed_of(row: TokenIds, inputs: Sequence[str]) -> Feeds:
+    """INT64 [1, tokens] for every input of a graph."""
+    ids = np.array([row.ids], dtype=np.int64)
+    types = np.array([row.type_ids], dtype=np.int64)
+    made = {"input_ids": ids, "token_type_ids": types, "attention_mask": np.ones_like(ids)}
+    return {name: made[name] for name in inputs}
 
 
 Method = Callable[[Recipe], str]
@@ -81,8 +83,3 @@ def cpu_flags() -> set[str]:
     """The CPU's instruction sets, as Linux names them."""
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     return set(next((line.split(":", 1)[1] for line in lines if line.startswith("flags")), "").split())
-
-
-def sha256_of_texts(texts: Sequence[str]) -> str:
-    """One hash of a list of texts."""
-    return hashlib.sha256("\n".join(texts).encode()).hexdigest()

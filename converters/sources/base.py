@@ -72,6 +72,9 @@ class SourceModel(Protocol):
     odd_token: str
     """See `TokenizerFacts`."""
 
+    layer: Any
+    """The Paddle layer that is exported, for pruning to look into; None where the source has a graph only."""
+
     def tokenize(self, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int) -> list[TokenIds]:
         """Encode with the source's own tokenizer, special tokens added, truncated to `max_length` tokens."""
 

@@ -96,7 +96,7 @@ class PaddleNlpModel:
             self._tokenizer = _tokenizer(found, copy, self.pad_token_id)
         pooling = found.recipe.pooling if found.recipe else None
         self._model = model
-        self._layer = served_layer(model, LayerSpec(architecture, self.pad_token_id, pooling))
+        self.layer = served_layer(model, LayerSpec(architecture, self.pad_token_id, pooling))
         self.is_normalized = bool(found.recipe and found.recipe.is_normalized)
         self.width = self._probe()
         self.labels = labels_of(folder, found.config, self.width, architecture.head)
@@ -113,12 +113,12 @@ class PaddleNlpModel:
 
     def forward(self, feeds: Mapping[str, Array]) -> Array:
         """See `SourceModel`."""
-        return paddle_runtime.forward(self._layer, [feeds[name] for name in self.graph_inputs])
+        return paddle_runtime.forward(self.layer, [feeds[name] for name in self.graph_inputs])
 
     def write_onnx(self, path: Path) -> None:
         """See `SourceModel`."""
         with exportable(self._model):
-            paddle_runtime.write_onnx(self._layer, self.graph_inputs, path, self._family.is_traced)
+            paddle_runtime.write_onnx(self.layer, self.graph_inputs, path, self._family.is_traced)
 
     def _probe(self) -> int:
         """The width of the output, by asking the model."""

@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 
 from converters import paddle_runtime
-from converters.export import ExportSpec, export
+from converters.export import EncoderSpec, ExportSpec, export
 from examples.sentiment.large import write_large_checkpoint
 from loadtest.bench import report
 from loadtest.bench.behaviour import measure_behaviour, measure_start
@@ -88,9 +88,8 @@ def _export(checkpoint: Path, repository: Path, release: str) -> str:
     engine, precision = release.split(":")
     name = f"{engine}_{precision}"
     if not Repository(repository).releases(name):
-        export(
-            ExportSpec(checkpoint, "text-classification", name, repository, engine, precision, max_length=_MAX_LENGTH)
-        )
+        encoder = EncoderSpec(engine, precision)
+        export(ExportSpec(checkpoint, "text-classification", name, repository, encoder, max_length=_MAX_LENGTH))
     return name
 
 

@@ -9,7 +9,7 @@ import tritonclient.grpc as triton_grpc
 from rich.console import Console
 from rich.table import Table
 
-from converters.export import ExportSpec, export
+from converters.export import EncoderSpec, ExportSpec, export
 from serving import ServerSpec, start
 from trireme.answers import shortened
 from trireme.client import Client
@@ -37,7 +37,7 @@ def main() -> int:
 def ensure_release() -> None:
     """Export the checkpoint unless a release of it is there already."""
     if not Repository(REPOSITORY).releases(PIPELINE):
-        export(ExportSpec(HERE / "checkpoint", "text-classification", PIPELINE, REPOSITORY, engine="openvino"))
+        export(ExportSpec(HERE / "checkpoint", "text-classification", PIPELINE, REPOSITORY, EncoderSpec("openvino")))
 
 
 def first_reviews(count: int) -> list[str]:

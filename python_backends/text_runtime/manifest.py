@@ -58,7 +58,7 @@ class TokenizerFacts:
 
 @dataclass(frozen=True)
 class CalibrationFacts:
-    """How an encoder was quantized: the method, and how many texts of which hash its ranges were read off."""
+    """What the ranges of activations were read off: how, and how many texts of which hash."""
 
     method: str
     texts: int
@@ -66,8 +66,24 @@ class CalibrationFacts:
 
 
 @dataclass(frozen=True)
+class PruningFacts:
+    """How an encoder was made smaller: the share of heads and neurons kept, and what taught it afterwards."""
+
+    share: float
+    heads: int
+    neurons: int
+    recover_epochs: int
+    texts: int
+    sha256: str
+
+
+@dataclass(frozen=True)
 class EncoderFacts:
-    """What runs the encoder: engine, precision, its file, and the graph's own inputs and output."""
+    """What runs the encoder: engine, precision, its file, and the graph's own inputs and output.
+
+    `method` says how the precision was reached where there is more than one way; `warnings` say what a user of the
+    release should know, one sentence each.
+    """
 
     engine: str
     precision: str
@@ -75,15 +91,36 @@ class EncoderFacts:
     inputs: tuple[str, ...]
     output: str
     calibration: CalibrationFacts | None = None
+    method: str = ""
+    pruning: PruningFacts | None = None
+    warnings: tuple[str, ...] = ()
+
+
+PASSED = "passed"
+REFUSED = "refused"
 
 
 @dataclass(frozen=True)
 class GateRow:
-    """One gate's verdict on a candidate."""
+    """One gate's verdict on a candidate; `value` is what it measured and `limit` what it allows, where it measures."""
 
     gate: str
     status: str
     detail: str
+    value: float | None = None
+    limit: float | None = None
+
+
+@dataclass(frozen=True)
+class EvaluationFacts:
+    """How a release does on labelled texts, beside its source in fp32; the metric's values are shares of one."""
+
+    metric: str
+    value: float
+    source_value: float
+    drop_points: float
+    texts: int
+    sha256: str
 
 
 @dataclass(frozen=True)
@@ -100,6 +137,7 @@ class Manifest:
     tokenizer: TokenizerFacts
     encoder: EncoderFacts
     gates: tuple[GateRow, ...] = ()
+    evaluation: EvaluationFacts | None = None
     files: dict[str, str] = field(default_factory=dict)
     format: int = FORMAT
 
@@ -131,14 +169,20 @@ def parse_manifest(content: bytes, origin: str) -> Manifest:
         fields["source"] = SourceFacts(**fields["source"])
         tokenizer = fields["tokenizer"]
         fields["tokenizer"] = TokenizerFacts(**tokenizer | {"buckets": tuple(tokenizer.get("buckets", ()))})
-        encoder = fields["encoder"]
-        calibration = CalibrationFacts(**encoder["calibration"]) if encoder.get("calibration") else None
-        encoder |= {"inputs": tuple(encoder["inputs"]), "calibration": calibration}
-        fields["encoder"] = EncoderFacts(**encoder)
+        fields["encoder"] = _encoder(fields["encoder"])
         fields["gates"] = tuple(GateRow(**row) for row in fields["gates"])
+        fields["evaluation"] = EvaluationFacts(**fields["evaluation"]) if fields.get("evaluation") else None
         return Manifest(**fields)
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{origin} is not a manifest: {error}") from error
+
+
+def _encoder(fields: dict[str, Any]) -> EncoderFacts:
+    for name, kind in (("calibration", CalibrationFacts), ("pruning", PruningFacts)):
+        fields[name] = kind(**fields[name]) if fields.get(name) else None
+    for name in ("inputs", "warnings"):
+        fields[name] = tuple(fields.get(name, ()))
+    return EncoderFacts(**fields)
 
 
 def sha256_of(path: Path) -> str:

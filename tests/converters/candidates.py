@@ -6,7 +6,7 @@ import numpy as np
 
 from converters import onnx_graph, precisions
 from converters.corpus import generated_texts
-from converters.gates import Candidate, run_gates
+from converters.gates import Candidate, require_passed, run_gates
 from converters.sources import SourceModel
 from text_runtime.manifest import EncoderFacts, GateRow, Manifest, SourceFacts, TokenizerFacts
 from text_runtime.tokenizer import FILE_NAME
@@ -15,7 +15,9 @@ from trireme.contract import Step
 
 def gate(source: SourceModel, folder: Path, task: str, corpus: list[str] | None = None) -> list[GateRow]:
     """Build a candidate in `folder` and pass it through every gate."""
-    return list(run_gates(candidate_of(source, folder, task, corpus or generated_texts(120))))
+    rows = list(run_gates(candidate_of(source, folder, task, corpus or generated_texts(120))))
+    require_passed(rows)
+    return rows
 
 
 def candidate_of(source: SourceModel, folder: Path, task: str, corpus: list[str]) -> Candidate:
@@ -28,7 +30,7 @@ def candidate_of(source: SourceModel, folder: Path, task: str, corpus: list[str]
     onnx_graph.name_output(onnx, "out")
     source.write_tokenizer(folders[Step.TOKENIZER] / FILE_NAME)
     recipe = precisions.Recipe("fp32", onnx, folders[Step.ENCODER], source.graph_inputs)
-    model = precisions.build("onnxruntime", recipe)
+    model = precisions.build(precisions.Choice("onnxruntime", "fp32"), recipe)
     manifest = Manifest(
         pipeline="p",
         release=1,

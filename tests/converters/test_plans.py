@@ -17,7 +17,7 @@ from converters.plans.build import publish
 from converters.plans.parity import Feeds, Parity, RunPlan
 from converters.plans.rows import Rows, rows_by_bucket
 from converters.plans.tensorrt_builder import open_graph, profiles_for
-from converters.precisions import Recipe
+from converters.precisions import Choice, Recipe
 from converters.precisions import build as build_precision
 from text_runtime.machine import MachineError, read_machine
 from text_runtime.manifest import Manifest
@@ -108,8 +108,8 @@ def test_a_plan_that_answers_as_its_graph_passes_all_gates(manifest: Manifest, r
 def test_a_plan_that_rounds_more_than_its_precision_explains_is_refused_with_the_figures(
     manifest: Manifest, rows: Rows, graph: Path, tmp_path: Path
 ) -> None:
-    build_precision("onnxruntime", Recipe("int8", graph, tmp_path, manifest.encoder.inputs))
-    with pytest.raises(GateError, match=r"'parity'.*differs from ONNX Runtime by \d.*, 1e-04 is allowed"):
+    build_precision(Choice("onnxruntime", "int8", "dynamic"), Recipe("int8", graph, tmp_path, manifest.encoder.inputs))
+    with pytest.raises(GateError, match=r"'parity'.*differs from ONNX Runtime by \d.*, 0.0001 is allowed"):
         list(parity(manifest, rows).judge(as_plan(tmp_path / "model.onnx"), open_graph(graph)))
 
 

@@ -1,0 +1,110 @@
+"""Texts that a candidate and its source in fp32 both answer: how far they agree, and what the task's metric loses."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from converters.calibration import TaskTexts, read_task_texts
+from converters.corpus import generated_texts, read_texts
+from converters.evaluation import Columns, Labelled, Metric, metric_of
+from converters.limits import limits_of
+from converters.spec import ExportSpec
+from text_runtime.local import LocalPipeline
+from text_runtime.manifest import PASSED, REFUSED, EncoderFacts, EvaluationFacts, GateRow, sha256_of
+from text_runtime.tasks import Labels, task
+from text_runtime.tensors import SCHEMA, TEXT, TEXT_PAIR
+
+_MOST_TEXTS = 500
+_GENERATED_TEXTS = 200
+_SCHEMA = '["时间", "地点", "人物", "价格"]'
+
+
+@dataclass(frozen=True)
+class Exam:
+    """Texts, where they are from, and the right answers where these are known."""
+
+    metric: Metric
+    columns: Columns
+    origin: str
+    is_real: bool = True
+    labelled: Labelled | None = None
+    sha256: str = ""
+    max_drop_points: float = 0.0
+
+    @property
+    def size(self) -> int:
+        """How many rows are asked."""
+        return len(self.columns[TEXT.name])
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What came of an exam: `agreement` with the source, and the metric of both where right answers are known."""
+
+    agreement: float
+    evaluation: EvaluationFacts | None
+
+
+def prepare_exam(spec: ExportSpec, labels: Labels) -> Exam:
+    """The labelled texts if there are any, else the user's own texts, else generated strings.
+
+    Raises:
+        EvaluationError: the labelled texts cannot be used.
+        CorpusError: the user's texts cannot be used.
+        UnsupportedError: the task has no metric.
+    """
+    metric = metric_of(spec.task)
+    if spec.evaluation:
+        path, drop = spec.evaluation.path, spec.evaluation.max_drop_points
+        labelled = metric.read(path, labels.names)
+        return Exam(metric, labelled.columns, path.name, True, labelled, sha256_of(path), drop)
+    if spec.encoder.calibration:
+        texts = read_task_texts(spec.encoder.calibration, spec.task)
+        return Exam(metric, _columns(spec.task, texts), spec.encoder.calibration.name)
+    if spec.corpus:
+        return Exam(metric, _columns(spec.task, TaskTexts(read_texts(spec.corpus), None)), spec.corpus.name)
+    texts = TaskTexts(generated_texts(_GENERATED_TEXTS), None)
+    return Exam(metric, _columns(spec.task, texts), "generated strings", is_real=False)
+
+
+def _columns(task_name: str, texts: TaskTexts) -> dict[str, list[str]]:
+    chosen = texts.spread(_MOST_TEXTS)
+    first = list(chosen.texts)
+    # A text with the one after next, where the user's texts are no pairs.
+    made = {TEXT: first, TEXT_PAIR: list(chosen.pairs or first[2:] + first[:2]), SCHEMA: [_SCHEMA] * len(first)}
+    return {tensor.name: made[tensor] for tensor in task(task_name).inputs}
+
+
+def sit(exam: Exam, candidate: LocalPipeline, source: LocalPipeline | None) -> Marks:
+    """Ask both; without a source, the candidate is the source's own fp32 graph on the reference engine."""
+    answers = exam.metric.ask(candidate, exam.columns)
+    theirs = exam.metric.ask(source, exam.columns) if source else answers
+    agreement = exam.metric.agreement(answers, theirs)
+    if exam.labelled is None:
+        return Marks(agreement, None)
+    value, source_value = (exam.metric.value(given, exam.labelled.truths) for given in (answers, theirs))
+    drop = round(100 * (source_value - value), 6)  # 0.5 points must not become 0.5000000000000004
+    facts = EvaluationFacts(exam.metric.name, value, source_value, drop, exam.size, exam.sha256)
+    return Marks(agreement, facts)
+
+
+def exam_gates(exam: Exam, marks: Marks, encoder: EncoderFacts) -> Iterator[GateRow]:
+    """The last two gates: agreement with the source in fp32, and the metric on labelled texts.
+
+    Generated strings are no texts that anybody sends: agreement on them is told and not judged.
+    """
+    limit = limits_of(encoder.precision, encoder.pruning is not None).agreement
+    is_agreed = marks.agreement >= limit or not exam.is_real
+    needed = f"{limit:.1%} needed" if exam.is_real else "not judged: give real texts with --evaluate or --corpus"
+    detail = (
+        f"{marks.agreement:.2%} of {exam.metric.compared} as the source's on {exam.size} of {exam.origin}, {needed}"
+    )
+    yield _row("agreement", is_agreed, detail, marks.agreement, limit if exam.is_real else None)
+    if facts := marks.evaluation:
+        figures = f"{facts.metric} {facts.value:.4f}, the source's {facts.source_value:.4f}"
+        detail = f"{figures}, {facts.drop_points:+.2f} points lost, at most {exam.max_drop_points} allowed"
+        is_kept = facts.drop_points <= exam.max_drop_points
+        yield _row("metric", is_kept, detail, facts.drop_points, exam.max_drop_points)
+
+
+def _row(gate: str, is_passed: bool, detail: str, value: float, limit: float | None) -> GateRow:
+    return GateRow(gate, PASSED if is_passed else REFUSED, detail, value, limit)

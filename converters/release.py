@@ -1,0 +1,82 @@
+"""Writes the steps of a release into a draft: tokenizer, encoder, labels, and the manifest that tells of them."""
+
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+from converters import precisions
+from converters.precisions import Calibration, Recipe
+from converters.publish import Draft
+from converters.sources import SourceModel
+from converters.spec import ExportSpec
+from text_runtime.labels import FILE_NAME as LABELS_NAME
+from text_runtime.labels import labels_json
+from text_runtime.manifest import EncoderFacts, Manifest, PruningFacts, TokenizerFacts
+from text_runtime.tasks import Labels
+from text_runtime.tokenizer import FILE_NAME as TOKENIZER_NAME
+from trireme import __version__
+from trireme.contract import Contract, Step
+
+
+@dataclass(frozen=True)
+class Ingredients:
+    """What a release is made of: `onnx` is the fp32 graph of `source`.
+
+    `reference` is the fp32 graph to compare answers with: the same, or that of the model before it was pruned.
+    """
+
+    source: SourceModel
+    onnx: Path
+    reference: Path
+    labels: Labels
+    contract: Contract
+    max_length: int
+    calibration: Calibration | None = None
+    pruning: PruningFacts | None = None
+
+
+def write_release(spec: ExportSpec, made_of: Ingredients, current: Draft) -> Manifest:
+    """Write every step's files; gives the manifest as it stands before the gates.
+
+    Raises:
+        OSError: the disk is full.
+        PrecisionError: the encoder cannot be had in this precision.
+    """
+    source = made_of.source
+    source.write_tokenizer(current.steps[Step.TOKENIZER] / TOKENIZER_NAME)
+    (current.steps[Step.POSTPROCESS] / LABELS_NAME).write_bytes(labels_json(made_of.labels))
+    return Manifest(
+        pipeline=spec.name,
+        release=current.release,
+        task=spec.task,
+        width=made_of.contract.width,
+        created_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        trireme_version=__version__,
+        source=source.facts,
+        tokenizer=_tokenizer(spec, made_of),
+        encoder=_write_encoder(spec, made_of, current.steps[Step.ENCODER]),
+    )
+
+
+def _tokenizer(spec: ExportSpec, made_of: Ingredients) -> TokenizerFacts:
+    source, gpu = made_of.source, made_of.contract.gpu
+    buckets = gpu.buckets if gpu else ()
+    return TokenizerFacts(
+        made_of.max_length, source.pad_token_id, spec.long_text, source.truncation_side, source.odd_token, buckets
+    )
+
+
+def _write_encoder(spec: ExportSpec, made_of: Ingredients, folder: Path) -> EncoderFacts:
+    choice, inputs = spec.encoder.choice, made_of.source.graph_inputs
+    recipe = Recipe(choice.precision, made_of.onnx, folder, inputs, made_of.calibration)
+    return EncoderFacts(
+        engine=spec.encoder.engine,
+        precision=choice.precision,
+        model=precisions.build(choice, recipe),
+        inputs=inputs,
+        output=made_of.contract.encoder_output.name,
+        calibration=precisions.facts_of(choice, recipe),
+        method=choice.method,
+        pruning=made_of.pruning,
+        warnings=tuple(precisions.caveats(choice)),
+    )

@@ -1,4 +1,4 @@
-"""`make bench`: the demo and a large random model, each against its ceiling and its peers, in one run.
+"""`make bench`: the demo and a larger model, each against its ceiling and its peers, in one run.
 
 Prints tables and writes JSON and HTML into `reports/`.
 """
@@ -8,12 +8,16 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.table import Table
 
 from converters import paddle_runtime
+from converters.evaluation import EvaluationSpec
 from converters.export import EncoderSpec, ExportSpec, export
 from examples.sentiment.large import write_large_checkpoint
 from loadtest.bench import report
@@ -24,13 +28,33 @@ from loadtest.bench.target import Target, triton_body, triton_target
 from loadtest.peers.launch import PeerFiles, peers
 from loadtest.peers.usual_triton import write_usual_layout
 from serving import Server, ServerSpec, start
-from trireme.repository import Repository
 
 HERE = Path(__file__).parent
+REVIEWS = HERE / "reviews.txt"
 REPORTS = HERE.parents[1] / "reports"
 _MAX_LENGTH = 128
+_CALIBRATION_TEXTS = 300
+_RELEASES = {
+    "demo": "onnxruntime:fp32,openvino:bf16,onnxruntime:int8",
+    "large": "onnxruntime:fp32,openvino:bf16,openvino:int8",
+}
+"""What is measured of each model; the last is the one that the peers are to be compared with."""
+
 _stdout = Console(width=160)
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is measured of every model, how long and how often."""
+
+    concurrencies: tuple[int, ...]
+    rounds: int
+    seconds: float
+
+    def spec(self, repository: Path, pipeline: str) -> BenchSpec:
+        """The plan for one pipeline, whose release 1 is the ceiling's."""
+        return BenchSpec(repository, pipeline, 1, REVIEWS, self.concurrencies, self.rounds, self.seconds)
 
 
 def main(
@@ -38,35 +62,21 @@ def main(
     seconds: float = 5.0,
     models: str = "demo,large",
     concurrencies: str = "1,8,64",
-    releases: str = "onnxruntime:fp32,onnxruntime:int8,openvino:bf16",
+    releases: Annotated[str, typer.Option(help="`engine:precision`, with commas; by default each model's own.")] = "",
 ) -> None:
-    """Measure every model's releases (engine:precision), its ceiling and its peers."""
+    """Measure every model's releases, their ceilings and the peers; of the last release its behaviour too."""
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(message)s")
-    REPORTS.mkdir(exist_ok=True)
-    wanted = tuple(int(number) for number in concurrencies.split(","))
+    plan = Plan(tuple(int(number) for number in concurrencies.split(",")), rounds, seconds)
     for model in models.split(","):
         with tempfile.TemporaryDirectory(prefix="trireme-bench-") as folder:
-            _bench(model, Path(folder), releases.split(","), BenchPlan(wanted, rounds, seconds))
+            _bench(model, Path(folder), (releases or _RELEASES[model]).split(","), plan)
 
 
-class BenchPlan:
-    """How long and how often to measure."""
-
-    def __init__(self, concurrencies: tuple[int, ...], rounds: int, seconds: float) -> None:
-        self.concurrencies = concurrencies
-        self.rounds = rounds
-        self.seconds = seconds
-
-    def spec(self, repository: Path, pipeline: str) -> BenchSpec:
-        """The plan for one pipeline, whose release 1 is the ceiling's."""
-        corpus = HERE / "reviews.txt"
-        return BenchSpec(repository, pipeline, 1, corpus, self.concurrencies, self.rounds, self.seconds)
-
-
-def _bench(model: str, folder: Path, releases: list[str], plan: BenchPlan) -> None:
+def _bench(model: str, folder: Path, releases: list[str], plan: Plan) -> None:
     checkpoint = HERE / "checkpoint" if model == "demo" else write_large_checkpoint(folder / "large")
     repository = folder / "models"
-    names = [_export(checkpoint, repository, release) for release in releases]
+    judged = Table("release", "MiB", "labels as fp32", "accuracy", "points lost", title=f"{model} on test.tsv")
+    names = [_export(checkpoint, repository, release, judged) for release in releases]
     files = _peer_files(checkpoint, repository, names[0], folder)
     write_usual_layout(repository, names[0], files.onnx)
     spec = plan.spec(repository, names[-1])
@@ -78,19 +88,35 @@ def _bench(model: str, folder: Path, releases: list[str], plan: BenchPlan) -> No
         behaviours = [measure_start(ours[-1], spec.texts()), *measure_behaviour(spec, ours[-1])]
         with peers(files) as others:
             measurements = run(spec, [*ours, usual, *others], _log.info)
-    for table in (*report.tables(measurements), behaviour_table(behaviours, f"{model}, {ours[-1].name}")):
+    behaviour = behaviour_table(behaviours, f"{model}, {ours[-1].name}")
+    for table in (judged, *report.tables(measurements), behaviour):
         _stdout.print(table)
-    report.write_json(spec, measurements, REPORTS / f"bench-{model}.json")
-    report.write_html(spec, measurements, REPORTS / f"bench-{model}.html")
+    report.write(spec, measurements, REPORTS, model)
 
 
-def _export(checkpoint: Path, repository: Path, release: str) -> str:
+def _export(checkpoint: Path, repository: Path, release: str, judged: Table) -> str:
+    """Export one release, and note how it does on the labelled reviews: the loss is shown here, not limited."""
     engine, precision = release.split(":")
     name = f"{engine}_{precision}"
-    if not Repository(repository).releases(name):
-        encoder = EncoderSpec(engine, precision)
-        export(ExportSpec(checkpoint, "text-classification", name, repository, encoder, max_length=_MAX_LENGTH))
+    encoder = EncoderSpec(engine, precision, calibration=_calibration(repository.parent))
+    judge = EvaluationSpec(HERE / "test.tsv", max_drop_points=100.0)
+    spec = ExportSpec(checkpoint, "text-classification", name, repository, encoder, judge, max_length=_MAX_LENGTH)
+    found = export(spec)
+    size = sum(path.stat().st_size for path in (repository / f"{name}_encoder" / "1").glob("model.*")) / 2**20
+    agreement = next((row.value for row in found.gates if row.gate == "agreement"), None)
+    figures = found.evaluation
+    accuracy = (f"{figures.value:.4f}", f"{figures.drop_points:+.2f}") if figures else ("", "")
+    judged.add_row(name, f"{size:.1f}", "" if agreement is None else f"{agreement:.2%}", *accuracy)
     return name
+
+
+def _calibration(folder: Path) -> Path:
+    """The first few hundred reviews, for static quantization."""
+    path = folder / "calibration.txt"
+    if not path.exists():
+        lines = REVIEWS.read_text(encoding="utf-8").split("\n")[:_CALIBRATION_TEXTS]
+        path.write_text("\n".join(lines), encoding="utf-8")
+    return path
 
 
 @contextmanager

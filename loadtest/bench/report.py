@@ -21,14 +21,14 @@ def tables(measurements: Sequence[Measurement]) -> list[Table]:
     return [*(_table(measurements, concurrency) for concurrency in concurrencies), _step_table(measurements)]
 
 
-def write(spec: BenchSpec, measurements: Sequence[Measurement], folder: Path) -> None:
-    """Write `bench-PIPELINE.json` and `.html` into a folder."""
+def write(spec: BenchSpec, measurements: Sequence[Measurement], folder: Path, name: str) -> None:
+    """Write `bench-NAME.json` and `.html` into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_json(spec, measurements, folder / f"bench-{spec.pipeline}.json")
-    write_html(spec, measurements, folder / f"bench-{spec.pipeline}.html")
+    _write_json(spec, measurements, folder / f"bench-{name}.json")
+    _write_html(spec, measurements, folder / f"bench-{name}.html")
 
 
-def write_json(spec: BenchSpec, measurements: Sequence[Measurement], path: Path) -> None:
+def _write_json(spec: BenchSpec, measurements: Sequence[Measurement], path: Path) -> None:
     """Every measurement of every round."""
     content = {
         "pipeline": spec.pipeline,
@@ -40,7 +40,7 @@ def write_json(spec: BenchSpec, measurements: Sequence[Measurement], path: Path)
     path.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2))
 
 
-def write_html(spec: BenchSpec, measurements: Sequence[Measurement], path: Path) -> None:
+def _write_html(spec: BenchSpec, measurements: Sequence[Measurement], path: Path) -> None:
     """Throughput and p99 of every target against concurrency."""
     figure = make_subplots(cols=2, subplot_titles=("texts a second", "p99, ms"))
     for target in _targets(measurements):

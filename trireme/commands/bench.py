@@ -38,4 +38,4 @@ def bench(
         measurements = run(spec, [target], progress)
     for table in reports.tables(measurements):
         stdout.print(table)
-    reports.write(spec, measurements, report)
+    reports.write(spec, measurements, report, pipeline)

@@ -70,7 +70,7 @@ def test_padding_stays_under_8_percent_at_64_in_flight(measured: list[Measuremen
 def test_the_report_names_every_target_and_its_ceiling(
     spec: BenchSpec, measured: list[Measurement], tmp_path: Path
 ) -> None:
-    write(spec, measured, tmp_path)
+    write(spec, measured, tmp_path, "sentiment")
     page = (tmp_path / "bench-sentiment.html").read_text(encoding="utf-8")
     assert "Trireme sentiment" in page
     assert "ceiling of Trireme sentiment" in page

@@ -22,6 +22,7 @@ from text_runtime.cpu import usable_cores
 from text_runtime.encoder import EncoderRequest, TextEncoder
 from text_runtime.engines import EngineSpec, load_engine
 from text_runtime.manifest import PASSED, REFUSED, GateRow, Manifest
+from text_runtime.tasks import task
 from text_runtime.tokenizer import TextTokenizer, TokenizedRow
 from trireme.contract import Step
 from trireme.errors import GateError
@@ -52,7 +53,8 @@ def run_gates(candidate: Candidate) -> Iterator[GateRow]:
     served = _load(candidate)
     yield GateRow("load", PASSED, f"{encoder.engine} {encoder.precision}")
     rows = _tokens(candidate)
-    yield GateRow("tokens", PASSED, f"{len(rows)} texts and pairs, id by id")
+    spans = f"; offsets of {_compare_offsets(candidate)} tokens" if task(candidate.manifest.task).is_per_token else ""
+    yield GateRow("tokens", PASSED, f"{len(rows)} texts and pairs, id by id{spans}")
     chosen = sorted(rows, key=lambda row: len(row.ids))[:: max(1, len(rows) // _OUTPUT_TEXTS)]
     if encoder.precision == "fp16":
         yield _range(candidate, chosen)
@@ -110,6 +112,24 @@ def _compared(candidate: Candidate, texts: list[str], pairs: list[str] | None) -
             shown = repr(texts[index][:80]) + (f" with {pairs[index][:80]!r}" if pairs else "")
             raise GateError("tokens", f"{shown} encodes to {_shown(our)}, the source says {_shown(their)}")
     return ours
+
+
+def _compare_offsets(candidate: Candidate) -> int:
+    """Every token must stand for the characters that the source says it does; gives how many the source tells of.
+
+    Asked of the tasks whose answers are stretches of the text.
+    """
+    facts = replace(candidate.manifest.tokenizer, long_text="truncate")
+    ours = TextTokenizer(candidate.folders[Step.TOKENIZER], facts, has_spans=True).encode(candidate.corpus)
+    theirs = candidate.source.token_offsets(candidate.corpus, facts.max_length)
+    count = 0
+    for text, our, their in zip(candidate.corpus, ours, theirs, strict=True):
+        for (start, end, _), span in zip(our.spans.tolist(), their, strict=False):
+            if span is not None and span != (start, end):
+                found = f"{text[start:end]!r} at {start} to {end}, the source says {span[0]} to {span[1]}"
+                raise GateError("tokens", f"a token of {text[:80]!r} is {found}")
+            count += span is not None
+    return count
 
 
 def _shown(row: TokenizedRow | TokenIds) -> str:

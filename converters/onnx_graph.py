@@ -45,6 +45,9 @@ def check(path: Path, inputs: tuple[str, ...], output: str, width: int) -> str:
     for name, dims in found.items():
         if any(isinstance(size, int) and size > 0 for size in dims):
             raise GateError("graph", f"input '{name}' has the fixed shape {dims}; rows and tokens must be dynamic")
+    types = {value.name: value.type.tensor_type.elem_type for value in model.graph.input}
+    if odd := sorted(name for name, kind in types.items() if kind != onnx.TensorProto.INT64):
+        raise GateError("graph", f"its inputs {', '.join(odd)} are not INT64, which the steps before give")
     columns = model.graph.output[0].type.tensor_type.shape.dim[-1].dim_value
     if model.graph.output[0].name != output or columns not in (0, width):
         raise GateError(

@@ -14,9 +14,6 @@ import numpy.typing as npt
 
 from trireme.errors import CheckpointError, GateError, MissingLibraryError
 
-OPSET = 17
-"""The first ONNX opset with LayerNormalization as one operator, which engines can keep in fp32."""
-
 _log = logging.getLogger(__name__)
 
 # Polygraphy, which Paddle2ONNX calls, would pip-install packages by itself; it reads this when it is imported.
@@ -34,10 +31,10 @@ def load_model(copy: Path, origin: Path, architecture: str, is_hugging_face: boo
     """
     kind = getattr(_import_paddlenlp(), architecture)
     try:
-        with _quiet(), _recorded(kind) as missing:
+        with quiet(), _recorded(kind) as missing:
             model = kind.from_pretrained(str(copy), convert_from_torch=is_hugging_face)
     except Exception as error:  # safetensors and Paddle have exception trees of their own
-        problem = f"the weights do not load as {architecture} ({_gist(error)})"
+        problem = f"the weights do not load as {architecture} ({gist(error)})"
         remedy = "save it again with save_pretrained; id2label in config.json must name every output of the head"
         raise CheckpointError(origin, problem, remedy) from error
     model.eval()
@@ -70,12 +67,12 @@ def load_tokenizer(copy: Path, origin: Path) -> Any:
     """
     transformers = _import_paddlenlp()
     try:
-        with _quiet():
+        with quiet():
             # AutoTokenizer does not know every class that PaddleNLP itself names (RobertaChineseTokenizer).
             named = _tokenizer_class(copy) or "AutoTokenizer"
             return getattr(transformers, named, transformers.AutoTokenizer).from_pretrained(str(copy))
     except Exception as error:  # SentencePiece's errors are its own
-        problem = f"its tokenizer does not load ({_gist(error)})"
+        problem = f"its tokenizer does not load ({gist(error)})"
         raise CheckpointError(origin, problem, "save the tokenizer into the same folder") from error
 
 
@@ -89,58 +86,37 @@ def forward(model: Any, inputs: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     """One dynamic forward pass without gradients."""
     import paddle
 
-    with _quiet(), paddle.no_grad():
+    with quiet(), paddle.no_grad():
         result = model(*(paddle.to_tensor(array) for array in inputs))
     output: npt.NDArray[Any] = (result[0] if isinstance(result, (tuple, list)) else result).numpy()
     return output
 
 
-def write_onnx(model: Any, inputs: Sequence[str], path: Path, is_traced: bool = False) -> None:
-    """Trace the model into a static graph and convert that to ONNX.
+def write_static(model: Any, inputs: Sequence[str], stem: Path, is_traced: bool = False) -> None:
+    """Trace the model into Paddle's static graph: `STEM.json` and `STEM.pdiparams`.
 
     Raises:
-        GateError: the graph does not convert.
+        GateError: the model cannot be traced.
     """
-    with tempfile.TemporaryDirectory(prefix="trireme-static-") as scratch:
-        stem = Path(scratch) / "static"
-        try:
-            with _quiet():
-                _write_static(model, inputs, stem, is_traced)
-                convert(Path(f"{stem}.json"), path)
-        except Exception as error:
-            raise GateError("graph", f"it does not convert to ONNX ({_gist(error)})") from error
-
-
-def write_static(model: Any, inputs: Sequence[str], stem: Path) -> None:
-    """Trace the model into Paddle's static graph: `STEM.json` and `STEM.pdiparams`."""
-    with _quiet():
-        _write_static(model, inputs, stem, False)
-
-
-def _write_static(model: Any, inputs: Sequence[str], stem: Path, is_traced: bool) -> None:
     import paddle
 
-    if is_traced:
-        paddle.jit.ignore_module([sys.modules[type(model.model).__module__]])
     specs = [paddle.static.InputSpec([None, None], "int64", name) for name in inputs]
-    static = paddle.jit.to_static(model, input_spec=specs, full_graph=True)
     try:
-        paddle.jit.save(static, str(stem))
-    finally:
-        static.forward.rollback()  # or the model would go on answering, and not learning, by its static graph
-
-
-def convert(graph: Path, path: Path) -> None:
-    """Convert a static graph (`.json` or `.pdmodel`, its `.pdiparams` beside) to ONNX."""
-    import paddle2onnx
-
-    weights = graph.with_suffix(".pdiparams")
-    paddle2onnx.export(str(graph), str(weights), str(path), opset_version=OPSET, enable_onnx_checker=True)
+        with quiet():
+            if is_traced:
+                paddle.jit.ignore_module([sys.modules[type(model.model).__module__]])
+            static = paddle.jit.to_static(model, input_spec=specs, full_graph=True)
+            try:
+                paddle.jit.save(static, str(stem))
+            finally:
+                static.forward.rollback()  # or the model would go on answering, and not learning, by its static graph
+    except Exception as error:
+        raise GateError("graph", f"the model cannot be traced ({gist(error)})") from error
 
 
 def _import_paddlenlp() -> Any:
     try:
-        with _quiet():
+        with quiet():
             import paddlenlp.transformers
             from paddlenlp.utils.log import logger
     except ImportError as error:
@@ -150,7 +126,7 @@ def _import_paddlenlp() -> Any:
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """The chatter of these libraries goes to our debug log: stdout belongs to results.
 
     Much of it is printed by native code, so the file descriptors themselves are turned aside.
@@ -164,6 +140,8 @@ def _quiet() -> Iterator[None]:
             os.dup2(spoken.fileno(), 2)
             yield
         finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
             os.dup2(saved[0], 1)
             os.dup2(saved[1], 2)
             for handle in saved:
@@ -172,7 +150,7 @@ def _quiet() -> Iterator[None]:
             _log.debug("%s", spoken.read().decode(errors="replace"))
 
 
-def _gist(error: BaseException) -> str:
+def gist(error: BaseException) -> str:
     """The line of a library's error that says most: shapes that disagree, or else the last one."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     return next((line for line in lines if " shape" in line), lines[-1])

@@ -6,6 +6,7 @@ from pathlib import Path
 from converters.sources import checkpoint
 from converters.sources.base import Pooling, SourceModel, SourceOptions, TokenIds
 from converters.sources.paddlenlp import open_huggingface, open_paddlenlp
+from converters.sources.static import open_static
 from trireme.errors import UnsupportedError
 
 __all__ = ["Pooling", "SourceModel", "SourceOptions", "TokenIds", "open_source", "source_kinds"]
@@ -13,6 +14,7 @@ __all__ = ["Pooling", "SourceModel", "SourceOptions", "TokenIds", "open_source",
 _OPENERS: dict[str, Callable[[Path, str, SourceOptions], SourceModel]] = {
     "paddlenlp": open_paddlenlp,
     "huggingface": open_huggingface,
+    "static": open_static,
 }
 _DEFAULTS = SourceOptions()
 

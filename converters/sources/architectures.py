@@ -18,6 +18,11 @@ class Head(Enum):
         return tuple(self.value)
 
 
+def head_for(task_name: str) -> Head:
+    """The head that serves a task."""
+    return next(head for head in Head if task_name in head.tasks)
+
+
 class Mask(Enum):
     """Who keeps attention off the padding."""
 
@@ -32,8 +37,8 @@ class Family:
 
     `inputs` are the graph's, in the order of `forward`. `lost_positions` of the position table are never used; None
     stands for `pad_token_id + 1`, as RoBERTa counts. A `is_traced` model's Python runs as it is during export, because
-    Paddle's rewriting of it into a static graph fails. `is_in_hugging_face` says whether PaddleNLP reads safetensors
-    of Hugging Face's layout.
+    Paddle's rewriting of it into a static graph fails (RoBERTa) or waits for itself for ever (XLM-RoBERTa).
+    `is_in_hugging_face` says whether PaddleNLP reads safetensors of Hugging Face's layout.
     """
 
     name: str
@@ -84,12 +89,13 @@ _ALL = (
     *_members(ROBERTA, has_pooled_head=False),
     *_members(ALBERT, has_pooled_head=True),
     *_members(ELECTRA, has_pooled_head=False),
-    # XLM_ROBERTA is declared but not registered: Paddle cannot trace its reshapes with dynamic rows yet.
+    *_members(XLM_ROBERTA, has_pooled_head=False),
     Architecture("UIE", ERNIE, Head.SPANS),
     Architecture("UIEM", ERNIE_M, Head.SPANS),
 )
 
 ARCHITECTURES = {architecture.name: architecture for architecture in _ALL}
+ALL_FAMILIES = tuple(dict.fromkeys(architecture.family for architecture in _ALL))
 
 
 def architectures_table() -> str:
@@ -97,11 +103,12 @@ def architectures_table() -> str:
     lines = [
         "# Architectures",
         "",
-        "Generated from `converters/sources/architectures.py` by `python -m tests.generated`. A row is covered by the",
-        "case of its name in `tests/converters/test_architectures.py`.",
+        "Generated from `converters/sources/architectures.py` by `python -m tests.generated`. Each row names the test",
+        "that passes it through every gate. `tests/converters/test_served_sources.py` serves a model of every family",
+        "on the real Triton beside the source's own output. Static graphs and tokenizers: [sources.md](sources.md).",
         "",
-        "| family | PaddleNLP class | tasks | graph inputs | Hugging Face safetensors | padding masked by |",
-        "|---|---|---|---|---|---|",
+        "| family | PaddleNLP class | tasks | graph inputs | Hugging Face safetensors | padding masked by | test |",
+        "|---|---|---|---|---|---|---|",
     ]
     return "\n".join([*lines, *map(_row, _ALL), ""])
 
@@ -112,4 +119,5 @@ def _row(architecture: Architecture) -> str:
     reads = "yes" if family.is_in_hugging_face else "no"
     masker = family.mask.value.split(",")[0]
     tasks = ", ".join(architecture.head.tasks)
-    return f"| {family.name} | `{architecture.name}` | {tasks} | {inputs} | {reads} | {masker} |"
+    test = f"`test_architectures.py[{architecture.name}]`"
+    return f"| {family.name} | `{architecture.name}` | {tasks} | {inputs} | {reads} | {masker} | {test} |"

@@ -13,6 +13,9 @@ from text_runtime.tasks import Labels
 
 Array = npt.NDArray[Any]
 
+Offsets = list[tuple[int, int] | None]
+"""For each token of a row where its characters begin and end in the text; None where the source does not say."""
+
 
 class Pooling(Enum):
     """How one vector is made of a text's token vectors."""
@@ -51,6 +54,9 @@ class SourceTokenizer(Protocol):
     def encode(self, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int) -> list[TokenIds]:
         """Encode with special tokens, truncated to `max_length` tokens, the longer text of a pair first."""
 
+    def offsets(self, texts: Sequence[str], max_length: int) -> list[Offsets]:
+        """The offsets of the tokens that `encode` gives for texts without pairs; None for special tokens."""
+
     def write(self, path: Path) -> None:
         """Write the `tokenizer.json` that should encode as the source does."""
 
@@ -77,6 +83,9 @@ class SourceModel(Protocol):
 
     def tokenize(self, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int) -> list[TokenIds]:
         """Encode with the source's own tokenizer, special tokens added, truncated to `max_length` tokens."""
+
+    def token_offsets(self, texts: Sequence[str], max_length: int) -> list[Offsets]:
+        """The offsets of the tokens that `tokenize` gives for texts without pairs; None for special tokens."""
 
     def write_tokenizer(self, path: Path) -> None:
         """Write the `tokenizer.json` that should encode as the source does."""

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from converters import paddle_runtime
+from converters.onnx_conversion import convert
 from converters.paddle_layers import LayerSpec, exportable, served_layer
 from converters.sources import checkpoint
 from converters.sources.architectures import ARCHITECTURES, Architecture, Head
-from converters.sources.base import Array, Pooling, SourceOptions, SourceTokenizer, TokenIds
+from converters.sources.base import Array, Offsets, Pooling, SourceOptions, SourceTokenizer, TokenIds
 from converters.sources.labels import labels_of
 from converters.sources.pooling import EmbeddingRecipe, recipe_of
 from converters.tokenizers.huggingface import FILE_NAME as TOKENIZER_NAME
@@ -60,9 +61,9 @@ class _Checkpoint:
 def _read(folder: Path, task_name: str, kind: str, options: SourceOptions) -> _Checkpoint:
     """All that can be known and refused without loading anything heavy."""
     config = checkpoint.read_json(folder / "config.json")
-    weights = checkpoint.weights_of(folder)
-    if weights.suffix == ".safetensors":
-        checkpoint.layout_of(folder)
+    for weights in checkpoint.weights_of(folder):
+        if weights.suffix == ".safetensors":
+            checkpoint.layout_of(weights)
     architecture = _architecture(folder, config)
     if task_name not in architecture.head.tasks:
         problem = f"{architecture.name} does not serve {task_name}"
@@ -107,6 +108,10 @@ class PaddleNlpModel:
         """See `SourceModel`."""
         return self._tokenizer.encode(texts, pairs, max_length)
 
+    def token_offsets(self, texts: Sequence[str], max_length: int) -> list[Offsets]:
+        """See `SourceModel`."""
+        return self._tokenizer.offsets(texts, max_length)
+
     def write_tokenizer(self, path: Path) -> None:
         """See `SourceModel`."""
         self._tokenizer.write(path)
@@ -117,8 +122,10 @@ class PaddleNlpModel:
 
     def write_onnx(self, path: Path) -> None:
         """See `SourceModel`."""
-        with exportable(self._model):
-            paddle_runtime.write_onnx(self.layer, self.graph_inputs, path, self._family.is_traced)
+        with exportable(self._model), tempfile.TemporaryDirectory(prefix="trireme-static-") as scratch:
+            stem = Path(scratch) / "static"
+            paddle_runtime.write_static(self.layer, self.graph_inputs, stem, self._family.is_traced)
+            convert(Path(f"{stem}.json"), path)
 
     def _probe(self) -> int:
         """The width of the output, by asking the model."""

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 
-from converters.sources.base import TokenIds
+from converters.sources.base import Offsets, TokenIds
 from converters.sources.checkpoint import read_json
 from trireme.errors import CheckpointError
 
@@ -32,14 +32,26 @@ class HuggingFaceTokenizer:
 
     def encode(self, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int) -> list[TokenIds]:
         """See `SourceTokenizer`."""
-        self._tokenizer.enable_truncation(max_length, direction=self.truncation_side)
-        rows = self._tokenizer.encode_batch(list(texts) if pairs is None else list(zip(texts, pairs, strict=True)))
-        self._tokenizer.no_truncation()
-        return [TokenIds(row.ids, row.type_ids) for row in rows]
+        given = list(texts) if pairs is None else list(zip(texts, pairs, strict=True))
+        return [TokenIds(row.ids, row.type_ids) for row in self._encode(given, max_length)]
+
+    def offsets(self, texts: Sequence[str], max_length: int) -> list[Offsets]:
+        """See `SourceTokenizer`."""
+        rows = self._encode(list(texts), max_length)
+        return [
+            [None if owner is None else span for span, owner in zip(row.offsets, row.sequence_ids, strict=True)]
+            for row in rows
+        ]
 
     def write(self, path: Path) -> None:
         """See `SourceTokenizer`."""
         self._tokenizer.save(str(path))
+
+    def _encode(self, given: list[Any], max_length: int) -> list[Encoding]:
+        self._tokenizer.enable_truncation(max_length, direction=self.truncation_side)
+        rows: list[Encoding] = self._tokenizer.encode_batch(given)
+        self._tokenizer.no_truncation()
+        return rows
 
 
 def _load(path: Path, origin: Path) -> Tokenizer:

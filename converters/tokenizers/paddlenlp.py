@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from converters.sources.base import TokenIds
+from converters.sources.base import Offsets, TokenIds
 from converters.tokenizers.bpe import write_byte_bpe
 from converters.tokenizers.unigram import write_albert, write_xlm_roberta
 from converters.tokenizers.wordpiece import write_wordpiece
@@ -27,6 +27,17 @@ class PaddleNlpTokenizer:
         second = [None] * len(texts) if pairs is None else pairs
         return [self._encode(text, pair, max_length) for text, pair in zip(texts, second, strict=True)]
 
+    def offsets(self, texts: Sequence[str], max_length: int) -> list[Offsets]:
+        """See `SourceTokenizer`.
+
+        PaddleNLP finds a token's characters by searching the text for the token. From the first unknown token on it
+        searches for `[UNK]` itself and gets lost, or fails: what follows is not what the source says, but an accident.
+        So are the offsets of tokens that are parts of a character's bytes: only WordPiece's are told.
+        """
+        if not hasattr(self._tokenizer, "basic_tokenizer"):
+            return [[] for _ in texts]
+        return [self._offsets(text, max_length) for text in texts]
+
     def write(self, path: Path) -> None:
         """See `SourceTokenizer`.
 
@@ -43,6 +54,20 @@ class PaddleNlpTokenizer:
         row = self._tokenizer(text, pair, max_length=max_length, truncation=True, return_attention_mask=False)
         ids = list(row["input_ids"])
         return TokenIds(ids, list(row.get("token_type_ids") or [0] * len(ids)))
+
+    def _offsets(self, text: str, max_length: int) -> Offsets:
+        try:
+            row = self._tokenizer(text, max_length=max_length, truncation=True, return_offsets_mapping=True)
+        except (IndexError, ValueError, NotImplementedError):
+            return []
+        ids = row["input_ids"]
+        unknown = self._tokenizer.unk_token_id
+        known = ids.index(unknown) if unknown in ids else len(ids)
+        special = set(self._tokenizer.all_special_ids)
+        return [
+            None if token in special else (int(start), int(end))
+            for token, (start, end) in zip(ids[:known], row["offset_mapping"], strict=False)
+        ]
 
 
 _WRITERS: dict[str, Callable[[Any, Path], None]] = {

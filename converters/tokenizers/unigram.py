@@ -1,8 +1,6 @@
 """PaddleNLP's SentencePiece tokenizers (XLM-RoBERTa, ALBERT) as a `tokenizer.json` with a Unigram model."""
 
-import sys
 import unicodedata
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +8,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers
 from tokenizers.models import Unigram
 from tokenizers.processors import TemplateProcessing
 
+from converters.tokenizers.characters import character_class, characters_where
 from converters.tokenizers.sentencepiece_file import read_sentencepiece
 from trireme.errors import GateError
 
@@ -37,23 +36,18 @@ def write_albert(source: Any, path: Path) -> None:
     tokenizer = Tokenizer(Unigram(_pieces(inner.sp_model), unk_id=inner.sp_model.unk_id(), byte_fallback=False))
     steps = [normalizers.Replace("``", '"'), normalizers.Replace("''", '"')]
     if inner.remove_space:
-        steps = [normalizers.Replace(Regex(f"[{_class(str.isspace)}]+"), " "), *steps]
+        steps = [normalizers.Replace(Regex(f"{character_class(characters_where(str.isspace))}+"), " "), *steps]
     if not inner.keep_accents:
         # Not `StripAccents`: PaddleNLP keeps marks of combining class 0.
-        steps += [normalizers.NFKD(), normalizers.Replace(Regex(f"[{_class(unicodedata.combining)}]"), "")]
+        steps += [
+            normalizers.NFKD(),
+            normalizers.Replace(Regex(character_class(characters_where(unicodedata.combining))), ""),
+        ]
     if inner.do_lower_case:
         steps.append(normalizers.Lowercase())
     tokenizer.normalizer = normalizers.Sequence([*steps, *_cleaning(inner.sp_model)])
     cls, sep = source.cls_token, source.sep_token
     _finish(tokenizer, source, path, pair=f"{cls} $A {sep} $B:1 {sep}:1")
-
-
-def _class(belongs: Callable[[str], object]) -> str:
-    """The body of a regular expression's character class: every character that Python says belongs."""
-    codes = [code for code in range(sys.maxunicode + 1) if belongs(chr(code))]
-    starts = [code for code in codes if code == 0 or not belongs(chr(code - 1))]
-    ends = [code for code in codes if not belongs(chr(code + 1))]
-    return "".join(f"\\x{{{start:X}}}-\\x{{{end:X}}}" for start, end in zip(starts, ends, strict=True))
 
 
 def _pieces(processor: Any) -> list[tuple[str, float]]:

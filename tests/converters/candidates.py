@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
-
 from converters import onnx_graph, precisions
 from converters.corpus import generated_texts
 from converters.gates import Candidate, require_passed, run_gates
@@ -48,24 +46,3 @@ def candidate_of(source: SourceModel, folder: Path, task: str, corpus: list[str]
         encoder=EncoderFacts("onnxruntime", "fp32", model, source.graph_inputs, "out"),
     )
     return Candidate(source, onnx, folders, manifest, corpus)
-
-
-def graph_difference(source: SourceModel, folder: Path, words: int) -> float:
-    """Largest difference between the ONNX graph on padded rows and the source on each row alone, by random ids."""
-    import onnxruntime
-
-    path = folder / "graph.onnx"
-    source.write_onnx(path)
-    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    chance = np.random.default_rng(0)
-    lengths = (5, 1, source.longest, 17)
-    ids = np.full((len(lengths), source.longest), source.pad_token_id, dtype=np.int64)
-    for row, length in enumerate(lengths):
-        ids[row, :length] = chance.integers(source.pad_token_id + 1, words, length)
-    (result,) = session.run(None, {name: ids if name == "input_ids" else ids * 0 for name in source.graph_inputs})
-    worst = 0.0
-    for row, length in enumerate(lengths):
-        alone = ids[row : row + 1, :length]
-        truth = source.forward({"input_ids": alone, "token_type_ids": alone * 0})[0]
-        worst = max(worst, float(np.abs((result[row, :length] if truth.ndim == 2 else result[row]) - truth).max()))
-    return worst

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from converters.corpus import generated_texts
-from converters.sources.architectures import ALBERT, ARCHITECTURES, ELECTRA, ERNIE_M, ROBERTA, XLM_ROBERTA, Head
+from converters.sources.architectures import ALBERT, ARCHITECTURES, ELECTRA, ERNIE_M, XLM_ROBERTA, Head
 
 TEXTS = (
     "the quick brown fox",
@@ -30,28 +30,72 @@ _EXTRAS: dict[str, dict[str, Any]] = {
     ERNIE_M.prefix: {"pad_token_id": 1},
     XLM_ROBERTA.prefix: {"pad_token_id": 1, "type_vocab_size": 1},
 }
-_WORDPIECE_TOKENIZERS = {"Albert": "BertTokenizer", "Roberta": "RobertaChineseTokenizer"}
+_WORDPIECE_TOKENIZERS = {
+    "Albert": "BertTokenizer",
+    "ErnieM": "BertTokenizer",
+    "Roberta": "RobertaChineseTokenizer",
+    "XLMRoberta": "BertTokenizer",
+}
 
 
-def write_checkpoint(folder: Path, name: str, words: int | None = None, tokenizer: str | None = None) -> Path:
+def write_checkpoint(folder: Path, name: str) -> Path:
     """A PaddleNLP checkpoint of that architecture; token-level and class heads have three labels."""
+    prefix = ARCHITECTURES[name].family.prefix
+    make_model(name, len(write_vocabulary(folder, _pad(name)))).save_pretrained(str(folder))
+    write_tokenizer_config(folder, _WORDPIECE_TOKENIZERS.get(prefix) or f"{prefix}Tokenizer")
+    return folder
+
+
+def _pad(name: str) -> int:
+    return int(_EXTRAS.get(ARCHITECTURES[name].family.prefix, {}).get("pad_token_id", 0))
+
+
+def make_model(name: str, words: int) -> Any:
+    """A PaddleNLP model of that architecture with weights from a fixed seed, in evaluation mode."""
     import paddle
     import paddlenlp.transformers as transformers
 
     architecture = ARCHITECTURES[name]
     prefix = architecture.family.prefix
-    size = words or len(write_vocabulary(folder))
     paddle.seed(0)
-    config = getattr(transformers, f"{prefix}Config")(vocab_size=size, **(_SIZES | _EXTRAS.get(prefix, {})))
+    config = getattr(transformers, f"{prefix}Config")(vocab_size=words, **(_SIZES | _EXTRAS.get(prefix, {})))
     if architecture.head in {Head.CLASSES, Head.TOKENS}:
         config.num_labels = len(LABELS)
         config.id2label = {int(index): label for index, label in LABELS.items()}
     model = getattr(transformers, name)(config)
     sharpen(model)
-    model.save_pretrained(str(folder))
-    if words is None:
-        kind = tokenizer or _WORDPIECE_TOKENIZERS.get(prefix) or f"{prefix}Tokenizer"
-        write_tokenizer_config(folder, kind)
+    model.eval()
+    return model
+
+
+def write_static(folder: Path, name: str) -> Path:
+    """A graph as PaddleNLP's own export writes it: the bare model traced, its tokenizer beside, no config."""
+    import paddle
+
+    model = make_model(name, len(write_vocabulary(folder)))
+    specs = [paddle.static.InputSpec([None, None], "int64", key) for key in ARCHITECTURES[name].inputs]
+    paddle.jit.save(paddle.jit.to_static(model, input_spec=specs), str(folder / "model"))
+    write_tokenizer_config(folder, f"{ARCHITECTURES[name].family.prefix}Tokenizer")
+    return folder
+
+
+def write_hugging_face(folder: Path, name: str) -> Path:
+    """The same model in Hugging Face's layout: linear weights transposed, their names, and a `tokenizer.json`."""
+    from safetensors.numpy import save_file
+    from tokenizers.implementations import BertWordPieceTokenizer
+
+    model = make_model(name, len(write_vocabulary(folder, _pad(name))))
+    model.config.architectures = [name]
+    model.config.save_pretrained(str(folder))
+    weights = {key: value.numpy() for key, value in model.state_dict().items()}
+    mappings = [entry for entry in type(model)._get_name_mappings(model.config) if entry.target_name in weights]
+    tensors = {
+        entry.source_name: (weights[entry.target_name].T if entry.should_transpose() else weights[entry.target_name])
+        for entry in mappings
+    }
+    tensors |= {name: weights[name] for name in ("classifier.bias",) if name in weights}  # BERT's mappings forget it
+    save_file({key: value.copy() for key, value in tensors.items()}, folder / "model.safetensors", {"format": "pt"})
+    BertWordPieceTokenizer(str(folder / "vocab.txt")).save(str(folder / "tokenizer.json"))
     return folder
 
 
@@ -64,13 +108,15 @@ def sharpen(model: Any) -> None:
             parameter.set_value(paddle.randn(parameter.shape) * 0.15)
 
 
-def write_vocabulary(folder: Path) -> list[str]:
-    """A WordPiece vocabulary of single characters and some of their continuations."""
+def write_vocabulary(folder: Path, pad: int = 0) -> list[str]:
+    """A WordPiece vocabulary of single characters and some of their continuations; `pad` is the id of `[PAD]`."""
     folder.mkdir(parents=True, exist_ok=True)
     characters = sorted({character for text in (*generated_texts(200), *TEXTS) for character in text.lower()})
     kept = random.Random(0).sample([c for c in characters if not c.isspace()], 600)
     letters = "abcdefghijklmnopqrstuvwxyz0123456789"
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{c}" for c in letters), "the", "fox", "##mp"]
+    special = ["[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    special.insert(pad, "[PAD]")
+    words = [*special, *letters, *(f"##{c}" for c in letters), "the", "fox", "##mp"]
     vocabulary = list(dict.fromkeys([*words, *kept]))
     (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
     return vocabulary
@@ -78,8 +124,5 @@ def write_vocabulary(folder: Path) -> list[str]:
 
 def write_tokenizer_config(folder: Path, kind: str, **more: object) -> None:
     """The `tokenizer_config.json` that names the tokenizer's class."""
-    settings = {"tokenizer_class": kind, "init_class": kind, "model_max_length": 512, **more}
+    settings = {"tokenizer_class": kind, "model_max_length": 512, **more}
     (folder / "tokenizer_config.json").write_text(json.dumps(settings))
-
-
-__all__ = ["LABELS", "ROBERTA", "TEXTS", "sharpen", "write_checkpoint", "write_tokenizer_config", "write_vocabulary"]

@@ -15,11 +15,20 @@ from converters.corpus import generated_texts
 from converters.export import ExportSpec, export
 from converters.sources import open_source
 from tests.conftest import CHECKPOINT, ROOT, TASK
+from tests.tasks.checkpoints import make_checkpoint
 from text_runtime.manifest import TokenizerFacts
 from text_runtime.tokenizer import TextTokenizer
 from trireme.config import render
 from trireme.contract import Step
-from trireme.errors import CheckpointError, ContractError, GateError, PublishError, TriremeError, UnsupportedError
+from trireme.errors import (
+    CheckpointError,
+    ContractError,
+    GateError,
+    LabelsError,
+    PublishError,
+    TriremeError,
+    UnsupportedError,
+)
 from trireme.repository import Repository
 
 
@@ -135,6 +144,55 @@ def test_a_hub_name_is_refused_with_the_command_that_downloads_it(tmp_path: Path
         export(ExportSpec(Path("bert-base-chinese"), TASK, "sentiment", tmp_path))
 
 
+LABEL_FILES = {
+    "no file": (None, "No such file or directory; give JSON such as"),
+    "not JSON": ("labels: a", "not JSON"),
+    "three words for two columns": ('{"labels": ["a", "b", "c"]}', "3 labels for a head of 2 columns"),
+    "a threshold for a label that is not there": ('{"thresholds": {"odd": 0.5}}', "disagree about .*odd"),
+    "a field that is not known": ('{"colours": []}', "it has colours; known are"),
+}
+MISFITS = {
+    "a classifier as a tagger": (
+        "sentiment",
+        "token-classification",
+        "does not serve token-classification; use --task",
+    ),
+    "a classifier as an encoder": ("sentiment", "embedding", "does not serve embedding; use --task"),
+    "a tagger for pairs": ("tags", "text-pair-classification", "does not serve text-pair-classification; use --task"),
+    "an encoder for pairs": ("base", "reranking", "does not serve reranking; use --task embedding"),
+    "three labels for a reranker": ("sentiment", "reranking", "choose another --task"),
+}
+
+
+@pytest.fixture
+def published(repository: Path, tmp_path: Path) -> Path:
+    """A repository that already holds a pipeline, to be left as it is."""
+    return shutil.copytree(repository, tmp_path / "published")
+
+
+@pytest.mark.parametrize("case", LABEL_FILES)
+def test_a_label_file_that_does_not_fit_is_refused(case: str, published: Path, tmp_path: Path) -> None:
+    content, words = LABEL_FILES[case]
+    path = tmp_path / "labels.json"
+    if content is not None:
+        path.write_text(content)
+    before = tree(published)
+    with pytest.raises(LabelsError, match=words):
+        export(ExportSpec(CHECKPOINT, TASK, "other", published, labels=path))
+    assert tree(published) == before
+
+
+@pytest.mark.parametrize("case", MISFITS)
+def test_a_head_that_does_not_fit_the_task_is_refused(case: str, published: Path, tmp_path: Path) -> None:
+    head, task, words = MISFITS[case]
+    make_checkpoint(tmp_path / "checkpoint", head)
+    before = tree(published)
+    with pytest.raises(CheckpointError, match=words) as refusal:
+        export(ExportSpec(tmp_path / "checkpoint", task, "other", published))
+    assert "\n" not in str(refusal.value)
+    assert tree(published) == before
+
+
 def test_a_release_with_another_contract_is_refused(repository: Path, checkpoint: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(repository, tmp_path / "repository")
     path = copy / "sentiment_encoder" / "config.pbtxt"
@@ -147,9 +205,7 @@ def test_a_release_with_another_contract_is_refused(repository: Path, checkpoint
 
 def test_a_tokenizer_that_differs_is_refused_with_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without its symbols rule the tokenizer joins what PaddleNLP sets apart."""
-    from tokenizers import Regex
-
-    monkeypatch.setattr("converters.tokenizers.wordpiece._SYMBOLS", Regex("\\x{0}"))
+    monkeypatch.setattr("converters.tokenizers.wordpiece._set_apart", lambda: "\\x{0}")
     with pytest.raises(GateError, match="gate 'tokens' refused .* encodes to"):
         export(ExportSpec(CHECKPOINT, TASK, "sentiment", tmp_path / "repository"))
     assert not (tmp_path / "repository").exists()

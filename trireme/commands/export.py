@@ -9,7 +9,7 @@ from trireme.commands.console import REPOSITORY, RepositoryOption, progress_on_s
 
 
 def export(
-    checkpoint: Annotated[Path, typer.Argument(help="Folder that `save_pretrained` wrote.")],
+    checkpoint: Annotated[Path, typer.Argument(help="Folder that `save_pretrained` wrote, or with an exported graph.")],
     task: Annotated[str, typer.Option(help="What the pipeline does, for example `text-classification`.")],
     name: Annotated[str, typer.Option(help="The pipeline's name, as clients will call it.")],
     repository: RepositoryOption = REPOSITORY,
@@ -38,7 +38,7 @@ def export(
     ] = None,
     long_text: Annotated[str, typer.Option(help="Longer texts: `truncate`, or read in `window`s.")] = "truncate",
     source: Annotated[
-        str | None, typer.Option(help="`paddlenlp` or `huggingface`; by default found by looking.")
+        str | None, typer.Option(help="`paddlenlp`, `huggingface` or `static`; by default found by looking.")
     ] = None,
     pooling: Annotated[
         str | None, typer.Option(help="Of embeddings: `cls`, `mean` or `pooler`; by default what the checkpoint says.")

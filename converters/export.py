@@ -14,7 +14,6 @@ from converters.exam import Exam, exam_gates, prepare_exam, sit
 from converters.gates import Candidate, require_passed, run_gates
 from converters.golden import record_golden
 from converters.label_file import read_label_file
-from converters.precisions import Choice
 from converters.pruning import prune
 from converters.publish import Draft, draft
 from converters.release import Ingredients, write_release
@@ -34,8 +33,8 @@ from trireme.repository import Repository
 __all__ = ["EncoderSpec", "EvaluationSpec", "ExportSpec", "PruningSpec", "export"]
 
 _GENERATED_TEXTS = 500
-_REFERENCE = Choice("onnxruntime", "fp32")
-"""What every other candidate is compared with."""
+_REFERENCES = {".onnx": "onnxruntime", ".json": "paddle"}
+"""What runs the fp32 graph that every other candidate is compared with."""
 _log = logging.getLogger(__name__)
 Progress = Callable[[str], None]
 
@@ -89,7 +88,7 @@ def _publish(job: _Job, current: Draft) -> Manifest:
         made_of = _ingredients(job, Path(scratch))
         progress(f"building for {spec.encoder.choice} on {spec.encoder.target}")
         manifest = write_release(spec, made_of, current)
-        candidate = Candidate(made_of.source, made_of.onnx, current.steps, on_cpu(manifest), job.corpus)
+        candidate = Candidate(made_of.source, made_of.graph, current.steps, on_cpu(manifest), job.corpus)
         rows = []
         for row in run_gates(candidate):
             progress(f"gate {row.gate}: {row.status} ({row.detail})")
@@ -106,17 +105,21 @@ def _ingredients(job: _Job, scratch: Path) -> Ingredients:
     spec = job.spec
     job.progress("exporting the graph")
     source, pruning = job.source, None
-    onnx = reference = _write_graph(job, source, scratch / "model.onnx")
+    graph = reference = _write_graph(job, source, scratch / "model")
     if spec.pruning:
         source, pruning = prune(source, spec, spec.pruning, _calibration_texts(spec), job.progress)
-        onnx = _write_graph(job, source, scratch / "pruned.onnx")
+        graph = _write_graph(job, source, scratch / "pruned")
     calibration = None
     if precisions.is_calibrated(spec.encoder.choice):
         calibration = calibration_of(_calibration_texts(spec), source, job.max_length, job.progress)
-    return Ingredients(source, onnx, reference, job.labels, job.contract, job.max_length, calibration, pruning)
+    return Ingredients(source, graph, reference, job.labels, job.contract, job.max_length, calibration, pruning)
 
 
-def _write_graph(job: _Job, source: SourceModel, path: Path) -> Path:
+def _write_graph(job: _Job, source: SourceModel, stem: Path) -> Path:
+    if not precisions.needs_onnx(job.spec.encoder.choice):
+        source.write_static(stem)
+        return stem.with_suffix(".json")
+    path = stem.with_suffix(".onnx")
     source.write_onnx(path)
     onnx_graph.name_output(path, job.contract.encoder_output.name)
     return path
@@ -130,7 +133,7 @@ def _calibration_texts(spec: ExportSpec) -> TaskTexts:
 def _examined(job: _Job, candidate: Candidate, made_of: Ingredients, manifest: Manifest) -> Manifest:
     """The candidate beside the source's fp32 graph, which the gates of an fp32 release find equal to the source."""
     exam, choice = job.exam, job.spec.encoder.choice
-    is_reference = precisions.is_plain_graph(choice) and made_of.reference == made_of.onnx
+    is_reference = precisions.is_plain_graph(choice) and made_of.reference == made_of.graph
     if is_reference and not exam.labelled:
         return manifest
     job.progress(f"asking {exam.size} of {exam.origin}")
@@ -151,7 +154,7 @@ def _examined(job: _Job, candidate: Candidate, made_of: Ingredients, manifest: M
 
 def _reference(candidate: Candidate, made_of: Ingredients) -> LocalPipeline:
     own, graph = candidate.manifest.encoder, made_of.reference
-    facts = EncoderFacts(_REFERENCE.engine, _REFERENCE.precision, graph.name, own.inputs, own.output)
+    facts = EncoderFacts(_REFERENCES[graph.suffix], "fp32", graph.name, own.inputs, own.output)
     folders = {step.value: folder for step, folder in candidate.folders.items()} | {Step.ENCODER.value: graph.parent}
     return LocalPipeline(folders, replace(candidate.manifest, encoder=facts))
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from converters import onnx_graph
+from converters import onnx_graph, paddle_graph
 from converters.limits import limits_of
 from converters.precisions.base import feed_of
 from converters.precisions.fp16 import LARGEST, extreme_of
@@ -35,7 +35,7 @@ class Candidate:
     """All that a gate may look at: the source, the graph, and the release as it would be published."""
 
     source: SourceModel
-    onnx: Path
+    graph: Path
     folders: dict[Step, Path]
     manifest: Manifest
     corpus: Sequence[str]
@@ -48,8 +48,7 @@ def run_gates(candidate: Candidate) -> Iterator[GateRow]:
         GateError: the graph is broken, does not load, has other tokens, or answers NaN.
     """
     encoder = candidate.manifest.encoder
-    facts = onnx_graph.check(candidate.onnx, encoder.inputs, encoder.output, candidate.manifest.width)
-    yield GateRow("graph", PASSED, facts)
+    yield GateRow("graph", PASSED, _check_graph(candidate))
     served = _load(candidate)
     yield GateRow("load", PASSED, f"{encoder.engine} {encoder.precision}")
     rows = _tokens(candidate)
@@ -75,6 +74,13 @@ def require_passed(rows: Sequence[GateRow]) -> None:
         others = [row for row in rows if row.value is not None and row is not refused[0]]
         reasons = [refused[0].detail, *(f"{row.gate} {row.status}: {row.detail}" for row in others)]
         raise GateError(refused[0].gate, "; ".join(reasons))
+
+
+def _check_graph(candidate: Candidate) -> str:
+    encoder = candidate.manifest.encoder
+    if candidate.graph.suffix == ".onnx":
+        return onnx_graph.check(candidate.graph, encoder.inputs, encoder.output, candidate.manifest.width)
+    return paddle_graph.check(candidate.graph, encoder.inputs)
 
 
 def _range(candidate: Candidate, rows: Sequence[TokenizedRow]) -> GateRow:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from converters.paddle_runtime import gist, quiet
-from trireme.errors import CheckpointError, MissingLibraryError
+from trireme.errors import CheckpointError, GateError, MissingLibraryError
 
 Array = npt.NDArray[Any]
 
@@ -45,6 +45,19 @@ class PaddleGraph:
             self._predictor.run()
             names = self._predictor.get_output_names()
             return [self._predictor.get_output_handle(name).copy_to_cpu() for name in names]
+
+
+def check(path: Path, inputs: tuple[str, ...]) -> str:
+    """The graph gate for a graph that stays Paddle's: it loads, and has our inputs. Gives a line of facts.
+
+    Raises:
+        CheckpointError: it does not load.
+        GateError: it has other inputs.
+    """
+    found = PaddleGraph(path).inputs
+    if sorted(found) != sorted(inputs):
+        raise GateError("graph", f"its inputs are {sorted(found)}, not {sorted(inputs)}")
+    return f"Paddle's static graph of {', '.join(found)}"
 
 
 def _predictor(path: Path) -> Any:

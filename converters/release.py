@@ -20,13 +20,13 @@ from trireme.contract import Contract, Step
 
 @dataclass(frozen=True)
 class Ingredients:
-    """What a release is made of: `onnx` is the fp32 graph of `source`.
+    """What a release is made of: `graph` is the fp32 graph of `source`.
 
     `reference` is the fp32 graph to compare answers with: the same, or that of the model before it was pruned.
     """
 
     source: SourceModel
-    onnx: Path
+    graph: Path
     reference: Path
     labels: Labels
     contract: Contract
@@ -68,7 +68,7 @@ def _tokenizer(spec: ExportSpec, made_of: Ingredients) -> TokenizerFacts:
 
 def _write_encoder(spec: ExportSpec, made_of: Ingredients, folder: Path) -> EncoderFacts:
     choice, inputs = spec.encoder.choice, made_of.source.graph_inputs
-    recipe = Recipe(choice.precision, made_of.onnx, folder, inputs, made_of.calibration)
+    recipe = Recipe(choice.precision, made_of.graph, folder, inputs, made_of.calibration)
     return EncoderFacts(
         engine=spec.encoder.engine,
         precision=choice.precision,

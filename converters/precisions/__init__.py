@@ -34,6 +34,7 @@ __all__ = [
     "is_calibrated",
     "is_plain_graph",
     "missing_instructions",
+    "needs_onnx",
 ]
 
 _BF16 = frozenset({"avx512_bf16", "amx_bf16"})
@@ -64,6 +65,8 @@ class _Entry:
     instructions: frozenset[str] = frozenset()
     """CPU instructions of which one is needed to gain speed."""
     caveat: str = ""
+    has_onnx: bool = True
+    """Whether it is made of the ONNX graph; else of Paddle's own."""
 
 
 # The first method of a precision is its default.
@@ -83,6 +86,8 @@ _ENTRIES: dict[Choice, _Entry] = {
     Choice("openvino", "int8", "static"): _Entry(nncf.quantize_static, "NNCF, transformer preset", _VNNI),
     Choice("openvino", "int8", "weight-only"): _Entry(nncf.compress_to_int8),
     Choice("openvino", "int4", "weight-only"): _Entry(nncf.compress_to_int4),
+    Choice("paddle", "fp32"): _Entry(plain.copy_paddle, has_onnx=False),
+    Choice("paddle", "bf16"): _Entry(plain.copy_paddle, instructions=_BF16, has_onnx=False),
 }
 
 
@@ -144,7 +149,12 @@ def is_calibrated(choice: Choice) -> bool:
 
 def is_plain_graph(choice: Choice) -> bool:
     """Whether the model is the source's fp32 graph itself, as every other is compared with."""
-    return _ENTRIES[choice].write is plain.copy_onnx
+    return choice.precision == "fp32" and _ENTRIES[choice].write in (plain.copy_onnx, plain.copy_paddle)
+
+
+def needs_onnx(choice: Choice) -> bool:
+    """Whether the model is made of the ONNX graph; one for Paddle is not, and need not convert."""
+    return _ENTRIES[choice].has_onnx
 
 
 def missing_instructions(choice: Choice) -> list[str]:
@@ -174,7 +184,7 @@ def _hushed() -> Iterator[None]:
 
 def _require_space(recipe: Recipe) -> None:
     """Native code reports a full disk as it likes, and may have taken its half-written file away."""
-    if shutil.disk_usage(recipe.folder).free < recipe.onnx.stat().st_size:
+    if shutil.disk_usage(recipe.folder).free < recipe.graph.stat().st_size:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 

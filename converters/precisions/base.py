@@ -47,10 +47,13 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Recipe:
-    """One engine's model in one precision, to be written into `folder`."""
+    """One engine's model in one precision, to be written into `folder`.
+
+    `graph` is the source's in fp32: ONNX, or for Paddle its own (`.json`, its `.pdiparams` beside).
+    """
 
     precision: str
-    onnx: Path
+    graph: Path
     folder: Path
     inputs: tuple[str, ...]
     calibration: Calibration | None = None

@@ -21,7 +21,7 @@ def quantize_static(recipe: Recipe) -> str:
     # A text as long as the one before spares OpenVINO another compilation of the graph.
     feeds = sorted(calibration.feeds(recipe.inputs), key=lambda feed: feed["input_ids"].shape[1])
     dataset = nncf.Dataset(feeds)
-    model = read_openvino(recipe.onnx)
+    model = read_openvino(recipe.graph)
     quantized = nncf.quantize(model, dataset, subset_size=len(calibration.rows), model_type=nncf.ModelType.TRANSFORMER)
     return save_openvino(quantized, recipe.folder)
 
@@ -29,7 +29,7 @@ def quantize_static(recipe: Recipe) -> str:
 def compress_to_int8(recipe: Recipe) -> str:
     """int8 weights and tables, computed with in fp32: no calibration, little lost, less memory to read."""
     nncf = _import_nncf()
-    model = nncf.compress_weights(read_openvino(recipe.onnx), mode=nncf.CompressWeightsMode.INT8_ASYM)
+    model = nncf.compress_weights(read_openvino(recipe.graph), mode=nncf.CompressWeightsMode.INT8_ASYM)
     return save_openvino(model, recipe.folder)
 
 
@@ -37,7 +37,7 @@ def compress_to_int4(recipe: Recipe) -> str:
     """int4 weights and tables in groups of 32 weights with a scale and a zero point each, computed with in fp32."""
     nncf = _import_nncf()
     model = nncf.compress_weights(
-        read_openvino(recipe.onnx),
+        read_openvino(recipe.graph),
         mode=nncf.CompressWeightsMode.INT4_ASYM,
         group_size=_GROUP,
         ratio=1.0,

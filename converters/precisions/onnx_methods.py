@@ -20,7 +20,7 @@ _INT8_ACCUMULATION = 4
 
 def quantize_dynamic(recipe: Recipe) -> str:
     """See `write_dynamic`."""
-    write_dynamic(recipe.onnx, recipe.folder / _NAME)
+    write_dynamic(recipe.graph, recipe.folder / _NAME)
     return _NAME
 
 
@@ -28,13 +28,13 @@ def quantize_static(recipe: Recipe) -> str:
     """See `write_qdq`; weights get 7 bits where the CPU has no VNNI."""
     feeds = recipe.required_calibration().feeds(recipe.inputs)
     settings = QdqSettings(is_reduced=not VNNI & cpu_flags())
-    write_qdq(recipe.onnx, recipe.folder / _NAME, feeds, settings)
+    write_qdq(recipe.graph, recipe.folder / _NAME, feeds, settings)
     return _NAME
 
 
 def quantize_for_tensorrt(recipe: Recipe) -> str:
     """See `write_qdq`, with what TensorRT wants."""
-    write_qdq(recipe.onnx, recipe.folder / _NAME, recipe.required_calibration().feeds(recipe.inputs), TENSORRT)
+    write_qdq(recipe.graph, recipe.folder / _NAME, recipe.required_calibration().feeds(recipe.inputs), TENSORRT)
     return _NAME
 
 
@@ -51,7 +51,7 @@ def compress_to_int4(recipe: Recipe) -> str:
         op_types_to_quantize=("MatMul", "Gather"),
         quant_axes=(("MatMul", 0), ("Gather", 1)),
     )
-    with prepared(recipe.onnx) as graph:
+    with prepared(recipe.graph) as graph:
         model = onnx.version_converter.convert_version(onnx.load(str(graph)), _OPSET)
     quantizer = MatMulNBitsQuantizer(model, algo_config=settings)
     with np.errstate(invalid="ignore"):  # the pad token's row is all zero
@@ -62,5 +62,5 @@ def compress_to_int4(recipe: Recipe) -> str:
 
 def convert_to_fp16(recipe: Recipe) -> str:
     """See `write_fp16`."""
-    write_fp16(recipe.onnx, recipe.folder / _NAME)
+    write_fp16(recipe.graph, recipe.folder / _NAME)
     return _NAME

@@ -1,4 +1,4 @@
-"""Engines that load the fp32 graph as it is; OpenVINO computes it in bf16 by itself where it is told to."""
+"""Engines that load the fp32 graph as it is; OpenVINO and Paddle compute it in bf16 by themselves where told to."""
 
 import shutil
 from pathlib import Path
@@ -10,13 +10,20 @@ from trireme.errors import MissingLibraryError
 
 def copy_onnx(recipe: Recipe) -> str:
     """The ONNX graph itself."""
-    shutil.copyfile(recipe.onnx, recipe.folder / "model.onnx")
+    shutil.copyfile(recipe.graph, recipe.folder / "model.onnx")
     return "model.onnx"
+
+
+def copy_paddle(recipe: Recipe) -> str:
+    """Paddle's static graph itself. For bf16 too: oneDNN rounds when it loads."""
+    for suffix in (".json", ".pdiparams"):
+        shutil.copyfile(recipe.graph.with_suffix(suffix), recipe.folder / f"model{suffix}")
+    return "model.json"
 
 
 def convert_to_openvino(recipe: Recipe) -> str:
     """OpenVINO's own representation, with fp32 weights. For bf16 too: the engine rounds when it loads."""
-    return save_openvino(read_openvino(recipe.onnx), recipe.folder)
+    return save_openvino(read_openvino(recipe.graph), recipe.folder)
 
 
 def read_openvino(onnx: Path) -> Any:

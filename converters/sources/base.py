@@ -96,5 +96,12 @@ class SourceModel(Protocol):
         Gives FP32 [rows, width], or [rows, tokens, width] for a head that answers for every token.
         """
 
+    def write_static(self, stem: Path) -> None:
+        """Export the graph as Paddle's own in fp32: `STEM.json` and `STEM.pdiparams`.
+
+        Raises:
+            CheckpointError: the source has no graph of one output.
+        """
+
     def write_onnx(self, path: Path) -> None:
         """Export the graph as ONNX in fp32, with dynamic rows and tokens."""

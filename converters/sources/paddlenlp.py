@@ -120,12 +120,16 @@ class PaddleNlpModel:
         """See `SourceModel`."""
         return paddle_runtime.forward(self.layer, [feeds[name] for name in self.graph_inputs])
 
+    def write_static(self, stem: Path) -> None:
+        """See `SourceModel`."""
+        paddle_runtime.write_static(self.layer, self.graph_inputs, stem, self._family.is_traced)
+
     def write_onnx(self, path: Path) -> None:
         """See `SourceModel`."""
         with exportable(self._model), tempfile.TemporaryDirectory(prefix="trireme-static-") as scratch:
             stem = Path(scratch) / "static"
-            paddle_runtime.write_static(self.layer, self.graph_inputs, stem, self._family.is_traced)
-            convert(Path(f"{stem}.json"), path)
+            self.write_static(stem)
+            convert(stem.with_suffix(".json"), path)
 
     def _probe(self) -> int:
         """The width of the output, by asking the model."""

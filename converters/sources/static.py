@@ -95,6 +95,11 @@ class StaticModel:
         outputs = self._graph({"attention_mask": is_token.astype(np.int64), **feeds})
         return combine(self._form, outputs, is_token)
 
+    def write_static(self, stem: Path) -> None:
+        """See `SourceModel`."""
+        problem = "what it answers is combined after the graph, which is possible in ONNX only"
+        raise CheckpointError(self._path.parent, problem, "choose another --engine, or export the dynamic checkpoint")
+
     def write_onnx(self, path: Path) -> None:
         """See `SourceModel`."""
         convert(self._path, path)

@@ -17,12 +17,12 @@ def export(
     engine: Annotated[
         str | None,
         typer.Option(
-            help="What runs the encoder: on cpu `onnxruntime` (default) or `openvino`, on gpu `tensorrt` (default) or "
+            help="What runs the encoder: on cpu `onnxruntime` (default), `openvino` or `paddle`, on gpu `tensorrt` (default) or "
             "`onnxruntime`."
         ),
     ] = None,
     precision: Annotated[
-        str, typer.Option(help="`fp32`, `fp16` (for gpu), `bf16` (openvino), `int8`, or `int4` (cpu).")
+        str, typer.Option(help="`fp32`, `fp16` (for gpu), `bf16` (openvino, paddle), `int8`, or `int4` (cpu).")
     ] = "fp32",
     method: Annotated[
         str | None, typer.Option(help="Of int8 and int4: `dynamic`, `static` or `weight-only`; what the engine has.")

@@ -5,10 +5,12 @@ from collections.abc import Callable
 from text_runtime.engines.base import Engine, EngineSpec
 from text_runtime.engines.onnxruntime import OnnxRuntimeEngine
 from text_runtime.engines.openvino import OpenVinoEngine
+from text_runtime.engines.paddle import PaddleEngine
 
 _ENGINES: dict[str, Callable[[EngineSpec], Engine]] = {
     "onnxruntime": OnnxRuntimeEngine,
     "openvino": OpenVinoEngine,
+    "paddle": PaddleEngine,
 }
 
 __all__ = ["Engine", "EngineSpec", "engine_names", "load_engine"]

@@ -17,8 +17,8 @@ def export(
     engine: Annotated[
         str | None,
         typer.Option(
-            help="What runs the encoder: on cpu `onnxruntime` (default), `openvino` or `paddle`, on gpu `tensorrt` (default) or "
-            "`onnxruntime`."
+            help="What runs the encoder: on cpu `onnxruntime` (default), `openvino` or `paddle`, on gpu `tensorrt` "
+            "(default) or `onnxruntime`."
         ),
     ] = None,
     precision: Annotated[

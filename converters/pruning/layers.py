@@ -15,7 +15,7 @@ def encoder_layers(source: SourceModel) -> list[Any]:
     """The `paddle.nn.TransformerEncoderLayer`s of a source, the first at the bottom.
 
     Raises:
-        UnsupportedError: it has none (ALBERT's layers share their weights).
+        UnsupportedError: it has none (ALBERT's share their weights, XLM-RoBERTa's are of another class).
     """
     import paddle
 

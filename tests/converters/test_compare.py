@@ -122,14 +122,13 @@ def test_of_those_as_fast_one_without_warnings_is_recommended() -> None:
 
 def test_pruned_models_are_tried_in_fp32_and_int8() -> None:
     plans = spec_of(TEST_ROWS, prunings=(PruningSpec(0.5, 2),)).plans()
-    pruned = [str(plan) for plan in plans if plan.pruning]
-    assert pruned == [
+    pruned = {str(plan) for plan in plans if plan.pruning}
+    assert {
         "onnxruntime fp32, 50% kept",
         "onnxruntime int8 dynamic, 50% kept",
-        "onnxruntime int8 static, 50% kept",
-        "openvino fp32, 50% kept",
         "openvino int8 static, 50% kept",
-    ]
+    } <= pruned
+    assert not any("weight-only" in words or "bf16" in words for words in pruned)
 
 
 @pytest.mark.drill

@@ -7,7 +7,7 @@ RUN := .venv/bin
 STAMP := .venv/.synced
 DRILLS := $(addprefix tests/promotion/,test_interruption.py test_split.py test_promoter.py::test_a_broken_release_is_refused_at_stage_and_the_current_one_is_undisturbed)
 
-.PHONY: help demo serve test drill bench loadtest lint fix check-generated clean
+.PHONY: help demo serve test drill drill-kills bench loadtest lint fix check-generated clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -27,8 +27,10 @@ bench: $(STAMP) ## Measure the demo and a large model against their ceilings and
 loadtest: $(STAMP) ## Locust against a served demo for 20 s; fails on any failure
 	$(RUN)/python -m examples.sentiment.loadtest
 
-drill: $(STAMP) ## Move a pipeline under 32 clients, kill what can be killed, count 20,000 canary requests
+drill: drill-kills ## Move a pipeline under 32 clients on one Triton and on two, and drill-kills
 	$(RUN)/python -m tests.promotion.drill
+
+drill-kills: $(STAMP) ## Kill promoting commands, servers and steps under load; count 20,000 canary requests
 	$(RUN)/pytest -v $(DRILLS)
 
 lint: $(STAMP) ## Check style and types

@@ -18,7 +18,7 @@ from loadtest.bench.target import triton_target
 from loadtest.bench.triton_statistics import facts_between, read_counts
 from serving import Server, ServerSpec, start
 from tests.serving.stand_in import put_in_place_of_the_plan
-from trireme.client import Address, infer
+from trireme.client import Client
 
 CONCURRENCY = 64
 SECONDS = 4.0
@@ -37,9 +37,8 @@ def bucketed(gpu_repository: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 def scores_of(server: Server, texts: list[str], rows: int) -> npt.NDArray[np.float64]:
     """Scores of all texts, from sixteen clients at once, in requests of so many rows."""
     pieces = [texts[start : start + rows] for start in range(0, len(texts), rows)]
-    with ThreadPoolExecutor(16) as pool:
-        answers = pool.map(lambda piece: infer(Address(server.grpc_url, True), "sentiment", piece), pieces)
-        return np.array([answer["scores"] for piece in answers for answer in piece])
+    with ThreadPoolExecutor(16) as pool, Client(f"grpc://{server.grpc_url}", "sentiment") as client:
+        return np.array([answer.scores for answers in pool.map(client.classify, pieces) for answer in answers])
 
 
 @pytest.mark.parametrize("rows", [1, 7, 64])

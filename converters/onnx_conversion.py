@@ -1,20 +1,15 @@
 """A static Paddle graph to ONNX, by Paddle2ONNX, which ends the whole process where it meets what it cannot convert.
 
-So its native part runs in a forked process, and what it left unsaid is found afterwards: the operator that it does not
-know, and the layer that uses it.
+So its native part runs in a process of its own, and what it left unsaid is found afterwards: the operator that it does
+not know, and the layer that uses it.
 """
 
-import os
-import resource
 import tempfile
 from pathlib import Path
-from typing import Any
 
+from converters.native_conversion import run_conversion
 from converters.paddle_runtime import gist, quiet
 from trireme.errors import GateError
-
-OPSET = 17
-"""The first ONNX opset with LayerNormalization as one operator, which engines can keep in fp32."""
 
 # Paddle2ONNX lists what it supports by Paddle's old names; these operators of the new graphs are called otherwise.
 _OLD_NAMES = {
@@ -71,44 +66,17 @@ def _modernized(graph: Path, scratch: Path) -> Path:
 
 
 def _convert_apart(graph: Path, path: Path) -> str | None:
-    """Convert in a process of its own; gives what went wrong, None where nothing did.
-
-    The child is forked, since importing Paddle anew takes seconds, and does nothing but this before it ends.
-    """
-    import paddle2onnx.paddle2onnx_cpp2py_export as native
-
-    with tempfile.TemporaryFile() as spoken:
-        child = os.fork()
-        if child == 0:
-            _run_child(native, graph, path, spoken.fileno())
-        _, status = os.waitpid(child, 0)
-        if status == 0 and path.is_file():
-            return None
-        spoken.seek(0)
-        return _reason(spoken.read().decode(errors="replace"), status)
+    """Convert in a process of its own; gives what went wrong, None where nothing did."""
+    ended = run_conversion(graph, path)
+    if ended.returncode == 0 and path.is_file():
+        return None
+    return _reason(ended.stdout + ended.stderr, ended.returncode)
 
 
-def _run_child(native: Any, graph: Path, path: Path, spoken: int) -> None:
-    """Never returns: nothing of the parent's, its `finally` blocks above all, may run twice."""
-    code = 1
-    try:
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        os.dup2(spoken, 1)
-        os.dup2(spoken, 2)
-        weights = str(graph.with_suffix(".pdiparams"))
-        # What `paddle2onnx.export` passes: upgrade the opset, silent, check, experimental operators, optimize.
-        flags = (True, False, True, True, True)
-        path.write_bytes(native.export(str(graph), weights, OPSET, *flags, {}, "onnxruntime", "", "", False))
-        code = 0
-    except Exception as error:
-        os.write(2, f"[ERROR] {error}\n".encode())
-    finally:
-        os._exit(code)
-
-
-def _reason(spoken: str, status: int) -> str:
-    said = [line.split("[Paddle2ONNX]")[-1].strip() for line in spoken.splitlines() if "[ERROR]" in line]
-    return said[-1] if said else f"Paddle2ONNX ended with status {os.waitstatus_to_exitcode(status)}"
+def _reason(spoken: str, code: int) -> str:
+    lines = [line.split("[Paddle2ONNX]")[-1].strip() for line in spoken.splitlines() if line.strip()]
+    said = [line for line in lines if "[ERROR]" in line] or lines
+    return said[-1] if said else f"Paddle2ONNX ended with status {code}"
 
 
 def _unknown_operators(graph: Path) -> str:

@@ -131,7 +131,7 @@ def test_a_good_candidate_is_promoted(judged: Path, judged_server: Server) -> No
     ("release", "options", "reason"),
     [
         (FAILING, (), "failure rate"),
-        (SLOW, ("--max-label-shift", "1", "--max-p99-ratio", "1.5"), "p99 seconds"),
+        (SLOW, ("--max-label-shift", "1", "--max-p99-ratio", "1.0"), "p99 seconds"),
         (OTHER_LABELS, (), "label shift"),
         (ALIKE, ("--min-requests", "1000000"), "too few requests"),
     ],

@@ -59,6 +59,8 @@ class Buckets:
         Requests of one bucket follow each other. The first are those of the bucket with which the last execution ended,
         and the last are the most frequent of the others: so that a run goes on from one execution to the next.
         """
+        if not widths:  # every request of the execution was refused
+            return []
         counts = {width: widths.count(width) for width in sorted(set(widths))}
         groups = sorted(counts, key=lambda width: (width != self._last, counts[width]))
         self._last = groups[-1]

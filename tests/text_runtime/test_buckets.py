@@ -69,3 +69,7 @@ def test_requests_of_one_bucket_keep_their_order() -> None:
 def test_buckets_that_do_not_ascend_to_the_longest_row_are_refused(buckets: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="buckets"):
         TokenizerFacts(max_length=8, pad_token_id=0, buckets=buckets)
+
+
+def test_an_execution_of_refused_requests_alone_has_no_order() -> None:
+    assert Buckets((32, 64), 0).order([]) == []

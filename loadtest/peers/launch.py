@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ import psutil
 
 from loadtest.bench.target import Target, plain_body
 from trireme.errors import ServerError
+from trireme.free_ports import free_ports
 
 _READY_TIMEOUT_S = 120.0
 PEERS = {
@@ -61,7 +61,7 @@ def peers(files: PeerFiles) -> Iterator[list[Target]]:
 @contextmanager
 def _peer(module: str, files: PeerFiles) -> Iterator[Target]:
     name, path = PEERS[module]
-    port = _free_port()
+    (port,) = free_ports("127.0.0.1", 1)
     command = [sys.executable, "-m", f"loadtest.peers.{module}"]
     process = subprocess.Popen(command, env=files.environment(port), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
@@ -91,9 +91,3 @@ def _wait(name: str, process: "subprocess.Popen[bytes]", url: str) -> None:
         except OSError:
             time.sleep(0.2)
     raise ServerError(name, f"not ready after {_READY_TIMEOUT_S:.0f} s", "look at its log")
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])

@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import socket
 import stat
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from serving.wheel import locate_wheel
+from trireme.free_ports import free_ports
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "0123456789abcdef0123456789abcdef"
@@ -123,7 +123,7 @@ def running(folder: Path) -> Iterator[Container]:
 
 def start(folder: Path) -> Container:
     """Start the entrypoint over `folder/models`."""
-    ports = Ports(*free_ports(3))
+    ports = Ports(*free_ports("127.0.0.1", 3))
     environment = container_environment(folder, ports)
     log = folder / "triton.log"
     flags = [f"--http-port={ports.http}", f"--grpc-port={ports.grpc}", f"--metrics-port={ports.metrics}"]
@@ -161,16 +161,6 @@ def install_triton(command: Path, backends: Path) -> None:
     shutil.copy(wheel.stub, backends / "python")
     command.write_text(f'#!/bin/sh\nLD_LIBRARY_PATH={wheel.library_path} exec {wheel.binary} "$@"\n')
     command.chmod(command.stat().st_mode | stat.S_IXUSR)
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on now."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    try:
-        return [int(each.getsockname()[1]) for each in sockets]
-    finally:
-        for each in sockets:
-            each.close()
 
 
 def wait_until_ready(container: Container) -> None:

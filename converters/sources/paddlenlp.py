@@ -13,9 +13,10 @@ from converters.onnx_conversion import convert
 from converters.paddle_layers import LayerSpec, exportable, served_layer
 from converters.sources import checkpoint
 from converters.sources.architectures import ARCHITECTURES, Architecture, Head
-from converters.sources.base import Array, Offsets, Pooling, SourceOptions, SourceTokenizer, TokenIds
+from converters.sources.base import Array, Pooling, SourceOptions, SourceTokenizer
 from converters.sources.labels import labels_of
 from converters.sources.pooling import EmbeddingRecipe, recipe_of
+from converters.sources.tokenized import TokenizedSource
 from converters.tokenizers.huggingface import FILE_NAME as TOKENIZER_NAME
 from converters.tokenizers.huggingface import HuggingFaceTokenizer
 from converters.tokenizers.paddlenlp import PaddleNlpTokenizer
@@ -81,7 +82,7 @@ def _architecture(folder: Path, config: dict[str, Any]) -> Architecture:
     return ARCHITECTURES[names[0]]
 
 
-class PaddleNlpModel:
+class PaddleNlpModel(TokenizedSource):
     """A loaded model and tokenizer. See `SourceModel`."""
 
     def __init__(self, found: _Checkpoint) -> None:
@@ -94,7 +95,7 @@ class PaddleNlpModel:
             model, missing = paddle_runtime.load_model(copy, folder, architecture.name, found.kind == "huggingface")
             _require_weights(found, missing)
             self.pad_token_id = int(model.config.pad_token_id)
-            self._tokenizer = _tokenizer(found, copy, self.pad_token_id)
+            super().__init__(_tokenizer(found, copy, self.pad_token_id))
         pooling = found.recipe.pooling if found.recipe else None
         self._model = model
         self.layer = served_layer(model, LayerSpec(architecture, self.pad_token_id, pooling))
@@ -102,19 +103,6 @@ class PaddleNlpModel:
         self.width = self._probe()
         self.labels = labels_of(folder, found.config, self.width, architecture.head)
         self.longest = _longest(found, self._tokenizer, self.pad_token_id)
-        self.truncation_side, self.odd_token = self._tokenizer.truncation_side, self._tokenizer.odd_token
-
-    def tokenize(self, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int) -> list[TokenIds]:
-        """See `SourceModel`."""
-        return self._tokenizer.encode(texts, pairs, max_length)
-
-    def token_offsets(self, texts: Sequence[str], max_length: int) -> list[Offsets]:
-        """See `SourceModel`."""
-        return self._tokenizer.offsets(texts, max_length)
-
-    def write_tokenizer(self, path: Path) -> None:
-        """See `SourceModel`."""
-        self._tokenizer.write(path)
 
     def forward(self, feeds: Mapping[str, Array]) -> Array:
         """See `SourceModel`."""

@@ -16,9 +16,10 @@ from converters.onnx_conversion import convert
 from converters.paddle_graph import PaddleGraph
 from converters.sources import checkpoint
 from converters.sources.architectures import Head, head_for
-from converters.sources.base import Array, Offsets, SourceOptions, TokenIds
+from converters.sources.base import Array, SourceOptions
 from converters.sources.labels import labels_of
 from converters.sources.static_outputs import PROBE_ROWS, PROBE_TOKENS, combine, combine_in_graph, form_of
+from converters.sources.tokenized import TokenizedSource
 from converters.tokenizers.paddlenlp import PaddleNlpTokenizer
 from text_runtime.manifest import SourceFacts
 from trireme.errors import CheckpointError
@@ -51,7 +52,7 @@ def _graph_of(folder: Path) -> Path:
     raise CheckpointError(folder, f"has {stem}.pdiparams without {stem}.json or {stem}.pdmodel", "add the graph")
 
 
-class StaticModel:
+class StaticModel(TokenizedSource):
     """A loaded graph and its tokenizer. See `SourceModel`."""
 
     is_normalized = False
@@ -68,26 +69,13 @@ class StaticModel:
         _require_inputs(folder, self.graph_inputs)
         with tempfile.TemporaryDirectory(prefix="trireme-source-") as scratch:
             copy = checkpoint.copy_of(folder, Path(scratch), without=("*.pdiparams", path.name))
-            self._tokenizer = PaddleNlpTokenizer(paddle_runtime.load_tokenizer(copy, folder))
+            super().__init__(PaddleNlpTokenizer(paddle_runtime.load_tokenizer(copy, folder)))
         self.pad_token_id = self._tokenizer.pad_token_id
-        self.truncation_side, self.odd_token = self._tokenizer.truncation_side, self._tokenizer.odd_token
         self._form = form_of(folder, head, self._probe((PROBE_ROWS, PROBE_TOKENS)), options.pooling)
         self._served = self.forward(_feeds((1, PROBE_TOKENS), self.pad_token_id)).shape
         self.width = int(self._served[-1])
         self.labels = labels_of(folder, config, self.width, head)
         self.longest = self._longest(config.get("max_position_embeddings"))
-
-    def tokenize(self, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int) -> list[TokenIds]:
-        """See `SourceModel`."""
-        return self._tokenizer.encode(texts, pairs, max_length)
-
-    def token_offsets(self, texts: Sequence[str], max_length: int) -> list[Offsets]:
-        """See `SourceModel`."""
-        return self._tokenizer.offsets(texts, max_length)
-
-    def write_tokenizer(self, path: Path) -> None:
-        """See `SourceModel`."""
-        self._tokenizer.write(path)
 
     def forward(self, feeds: Mapping[str, Array]) -> Array:
         """See `SourceModel`."""

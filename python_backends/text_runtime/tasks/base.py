@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from text_runtime.tensors import TEXT, TensorSpec
+from text_runtime.tensors import TEXT, DataType, TensorSpec
 
 Tensors = Mapping[str, np.ndarray[Any, Any]]
 """The tensors of one request by name, each with the request's rows as its first dimension."""
@@ -69,9 +69,12 @@ class Task(ABC):
     def outputs(self, width: int) -> tuple[TensorSpec, ...]:
         """The pipeline's outputs for an encoder with `width` columns (labels, or the embedding's dimension)."""
 
-    @abstractmethod
     def encoder_output(self, width: int) -> TensorSpec:
-        """What the encoder gives for one row: one line of `width` columns for each window, or for each token."""
+        """What the encoder gives for one row: one line of `width` columns for each window, or for each token.
+
+        Most heads give `logits` FP32 [windows or tokens, width].
+        """
+        return TensorSpec("logits", DataType.FP32, (-1, width))
 
     @abstractmethod
     def decoder(self, labels: Labels, encode: Encode) -> Decoder:

@@ -22,10 +22,6 @@ class MultiLabelClassification(Task):
         """See the class."""
         return (TensorSpec("labels", DataType.STRING, (1,)), TensorSpec("scores", DataType.FP32, (width,)))
 
-    def encoder_output(self, width: int) -> TensorSpec:
-        """`logits` FP32 [windows, labels]."""
-        return TensorSpec("logits", DataType.FP32, (-1, width))
-
     def decoder(self, labels: Labels, encode: Encode) -> Decoder:
         """Decode by the release's labels and thresholds; the activation is always the sigmoid."""
         return _Decoder(labels)

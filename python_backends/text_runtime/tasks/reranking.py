@@ -20,10 +20,6 @@ class Reranking(Task):
         """See the class."""
         return (TensorSpec("score", DataType.FP32, (1,)),)
 
-    def encoder_output(self, width: int) -> TensorSpec:
-        """`logits` FP32 [windows, 1 or 2]."""
-        return TensorSpec("logits", DataType.FP32, (-1, width))
-
     def decoder(self, labels: Labels, encode: Encode) -> Decoder:
         """Decode by the head's width."""
         if len(labels.names) not in (1, 2):

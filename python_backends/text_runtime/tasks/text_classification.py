@@ -25,10 +25,6 @@ class TextClassification(Task):
             TensorSpec("scores", DataType.FP32, (width,)),
         )
 
-    def encoder_output(self, width: int) -> TensorSpec:
-        """`logits` FP32 [windows, labels]."""
-        return TensorSpec("logits", DataType.FP32, (-1, width))
-
     def decoder(self, labels: Labels, encode: Encode) -> Decoder:
         """Decode by the release's labels and activation."""
         return _Decoder(labels)

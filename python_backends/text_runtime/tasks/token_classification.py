@@ -25,10 +25,6 @@ class TokenClassification(Task):
         """See the class."""
         return (TensorSpec("entities", DataType.STRING, (1,)),)
 
-    def encoder_output(self, width: int) -> TensorSpec:
-        """`logits` FP32 [tokens, tags]."""
-        return TensorSpec("logits", DataType.FP32, (-1, width))
-
     def decoder(self, labels: Labels, encode: Encode) -> Decoder:
         """Decode by the release's tags and its way to make one tag of a word's pieces."""
         return _Decoder(labels)

@@ -1,7 +1,6 @@
 """Exporting: what is published, and what is refused without a trace."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from converters.corpus import generated_texts
 from converters.export import ExportSpec, export
 from converters.sources import open_source
 from tests.conftest import CHECKPOINT, ROOT, TASK
+from tests.small_disk import small_disk
 from tests.tasks.checkpoints import make_checkpoint
 from text_runtime.manifest import TokenizerFacts
 from text_runtime.tokenizer import TextTokenizer
@@ -222,22 +222,14 @@ def test_a_half_written_release_is_swept_away_by_the_next_export(repository: Pat
     assert not list(copy.glob("*/.partial-*"))
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="a small file system can be mounted by root alone")
 def test_a_full_disk_leaves_the_repository_as_it_was(repository: Path, tmp_path: Path) -> None:
-    target = tmp_path / "small"
-    target.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(target)], capture_output=True)
-    if mounted.returncode != 0:
-        pytest.skip("tmpfs cannot be mounted here")
-    try:
+    with small_disk(tmp_path, 8) as target:
         shutil.copytree(repository, target, dirs_exist_ok=True)
         before = tree(target)
         with pytest.raises(PublishError, match="No space left on device"):
             export(ExportSpec(CHECKPOINT, TASK, "sentiment", target))
         assert tree(target) == before
         assert not list(target.glob("*/.partial-*"))
-    finally:
-        subprocess.run(["umount", str(target)], check=True)
 
 
 def test_the_command_says_one_line_and_exits_with_1(tmp_path: Path) -> None:

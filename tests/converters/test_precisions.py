@@ -21,6 +21,7 @@ from converters.precisions.qdq import TENSORRT, QdqSettings, write_qdq
 from converters.sources import TokenIds, open_source
 from serving import ServerSpec, start
 from tests.conftest import CHECKPOINT, ROOT, TASK, once
+from tests.small_disk import small_disk
 from text_runtime.engines import EngineSpec, load_engine
 from text_runtime.local import LocalPipeline, text_tensor
 from text_runtime.manifest import EncoderFacts, Manifest
@@ -318,17 +319,10 @@ def test_a_graph_that_a_quantizer_cannot_read_is_one_clear_error(tmp_path: Path)
 
 
 def test_a_disk_that_fills_while_openvino_writes_leaves_nothing(tmp_path: Path) -> None:
-    target = tmp_path / "small"
-    target.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(target)], capture_output=True)
-    if mounted.returncode != 0:
-        pytest.skip("tmpfs cannot be mounted here")
-    try:
+    with small_disk(tmp_path, 2, is_held=True) as target:
         with pytest.raises(PublishError, match="No space left on device"):
             export(ExportSpec(CHECKPOINT, TASK, "sentiment", target, EncoderSpec("openvino")))
         assert not list(target.iterdir())
-    finally:
-        subprocess.run(["umount", "--lazy", str(target)], check=True)
 
 
 def test_every_engine_has_fp32_and_every_precision_has_limits() -> None:

@@ -1,30 +1,24 @@
 """The command that measures every precision of every engine."""
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from trireme.answers import comparison_table
+from trireme.commands import release_options as options
 from trireme.commands.console import progress_on_stderr, stdout
 
 
 def compare(
-    checkpoint: Annotated[Path, typer.Argument(help="Folder that `save_pretrained` wrote.")],
-    evaluate: Annotated[Path, typer.Option(help="Labelled texts (.tsv with a header, or CoNLL).")],
-    task: Annotated[str, typer.Option(help="What the pipeline does.")] = "text-classification",
-    calibration: Annotated[Path | None, typer.Option(help="Real texts, one a line, for static int8.")] = None,
-    max_length: Annotated[int | None, typer.Option(help="Longest text in tokens.")] = None,
-    max_drop: Annotated[float, typer.Option(help="Points of the metric that may be lost.")] = 0.5,
-    prune: Annotated[
-        list[float] | None, typer.Option(help="Also try the model pruned to this share; may be given again.")
-    ] = None,
-    recover_epochs: Annotated[int, typer.Option(help="Epochs in which pruned models learn from the original.")] = 0,
-    only: Annotated[
-        list[str] | None, typer.Option(help="Only candidates whose name holds this: `openvino`, `int8 static`.")
-    ] = None,
-    timeout: Annotated[float, typer.Option(help="Seconds that one candidate may take.")] = 1800.0,
-    report: Annotated[Path, typer.Option(help="Folder for the JSON, Markdown and HTML report.")] = Path("reports"),
+    checkpoint: options.Checkpoint,
+    evaluate: options.RequiredEvaluationFile,
+    task: options.Task = "text-classification",
+    calibration: options.CalibrationFile = None,
+    max_length: options.MaxLength = None,
+    max_drop: options.MaxDrop = 0.5,
+    prune: options.Shares = None,
+    recover_epochs: options.RecoverEpochs = 0,
+    only: options.Only = None,
+    timeout: options.TimeoutS = 1800.0,
+    report: options.ReportFolder = Path("reports"),
 ) -> None:
     """Try every precision of every engine on this machine, and recommend one.
 
@@ -38,16 +32,8 @@ def compare(
     from converters.spec import PruningSpec
 
     prunings = tuple(PruningSpec(share, recover_epochs) for share in prune or ())
-    spec = CompareSpec(
-        checkpoint,
-        task,
-        EvaluationSpec(evaluate, max_drop),
-        calibration,
-        max_length,
-        prunings,
-        tuple(only or ()),
-        timeout,
-    )
+    evaluation = EvaluationSpec(evaluate, max_drop)
+    spec = CompareSpec(checkpoint, task, evaluation, calibration, max_length, prunings, tuple(only or ()), timeout)
     with progress_on_stderr("comparing") as progress:
         rows = run(spec, progress)
     stdout.print(comparison_table(*table_of(rows)))

@@ -7,14 +7,13 @@ from tritonclient.grpc.model_config_pb2 import ModelConfig
 from tritonclient.utils import InferenceServerException
 
 from promotion.servers import Target
+from trireme.client.channels import OWN_CHANNEL
 from trireme.client.exchange import Call, Columns, Reply, Request
 from trireme.client.sync_transports import GrpcTransport
 from trireme.errors import LoadError, ServerError
 from trireme.state import control_headers
 
 _QUICK_S = 10.0
-# A connection of its own: a shared one goes on backing off after a server has come back.
-_CHANNEL = [("grpc.use_local_subchannel_pool", 1)]
 _LOAD_S = 600.0
 _GONE = ("StatusCode.UNAVAILABLE", "StatusCode.DEADLINE_EXCEEDED")
 
@@ -24,7 +23,7 @@ class Control:
 
     def __init__(self, target: Target) -> None:
         self.target = target
-        self._client = triton_grpc.InferenceServerClient(target.grpc, channel_args=_CHANNEL)
+        self._client = triton_grpc.InferenceServerClient(target.grpc, channel_args=OWN_CHANNEL)
         self._data = GrpcTransport(target.grpc)
         self._headers = control_headers(target.token)
 

@@ -10,10 +10,9 @@ from google.protobuf.json_format import MessageToDict
 from tritonclient.grpc.model_config_pb2 import DataType, ModelConfig, ModelInput
 from tritonclient.utils import InferenceServerException, triton_to_np_dtype
 
+from trireme.client.channels import OWN_CHANNEL
 from trireme.state import control_headers
 
-# A connection of its own: a shared one goes on backing off after a server has come back.
-OWN_CHANNEL = [("grpc.use_local_subchannel_pool", 1)]
 _MARK = "reloaded_at_ns"
 _ASK_TIMEOUT_S = 5.0
 _LOAD_TIMEOUT_S = 300.0

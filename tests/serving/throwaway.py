@@ -8,6 +8,7 @@ import tritonclient.grpc as triton_grpc
 from google.protobuf.text_format import MessageToString
 
 from text_runtime.manifest import EncoderFacts, Manifest, SourceFacts, TokenizerFacts, sha256_of
+from trireme.client.channels import OWN_CHANNEL
 from trireme.config import ensemble_config, step_config
 from trireme.contract import Contract, Step
 
@@ -91,8 +92,7 @@ def ask(grpc_url: str, text: str = "好", name: str = NAME, timeout_s: float = 3
     """Send one text through a pipeline, over a connection of its own."""
     tensor = triton_grpc.InferInput("text", [1, 1], "BYTES")
     tensor.set_data_from_numpy(np.array([[text.encode()]], dtype=np.object_))
-    channel = [("grpc.use_local_subchannel_pool", 1)]
-    with triton_grpc.InferenceServerClient(grpc_url, channel_args=channel) as client:
+    with triton_grpc.InferenceServerClient(grpc_url, channel_args=OWN_CHANNEL) as client:
         client.infer(name, [tensor], client_timeout=timeout_s)
 
 

@@ -1,11 +1,14 @@
-"""Settings of every gRPC channel, sync and async."""
+"""Settings of gRPC channels."""
+
+# A connection of its own: a shared one goes on backing off after a server has come back.
+OWN_CHANNEL = [("grpc.use_local_subchannel_pool", 1)]
 
 CHANNEL = [
-    # A connection of its own: a shared one goes on backing off after a server has come back.
-    ("grpc.use_local_subchannel_pool", 1),
+    *OWN_CHANNEL,
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 1000),
     ("grpc.max_send_message_length", -1),
     ("grpc.max_receive_message_length", -1),
 ]
+"""A client's, sync or async: quick to come back, and without a bound on what it carries."""

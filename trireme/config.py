@@ -12,7 +12,6 @@ from tritonclient.grpc.model_config_pb2 import (
     ModelInstanceGroup,
     ModelOutput,
     ModelParameter,
-    ModelQueuePolicy,
     ModelVersionPolicy,
 )
 
@@ -20,7 +19,6 @@ from text_runtime.tensors import TensorSpec
 from trireme import gpu_config
 from trireme.contract import MAX_BATCH_SIZE, Contract, Step
 
-_LONGEST_WAIT_US = 600_000_000
 _HEADER = "# Rendered by trireme: do not edit. `trireme export` keeps it; only pins and version_policy move.\n"
 
 
@@ -46,7 +44,7 @@ def step_config(contract: Contract, step: Step, versions: Iterable[int]) -> Mode
         max_batch_size=MAX_BATCH_SIZE,
         input=[_input(tensor) for tensor in inputs],
         output=[_output(tensor) for tensor in outputs],
-        dynamic_batching=ModelDynamicBatching(default_queue_policy=_expiring()),
+        dynamic_batching=ModelDynamicBatching(),
         version_policy=specific_versions(versions),
     )
     if contract.gpu and step is Step.ENCODER:
@@ -100,18 +98,6 @@ def _pinned_step(contract: Contract, step: Step, release: int) -> ModelEnsemblin
         model_version=release,
         input_map={tensor.name: tensor.name for tensor in inputs},
         output_map={tensor.name: tensor.name for tensor in outputs},
-    )
-
-
-def _expiring() -> ModelQueuePolicy:
-    """A request whose own `timeout` runs out in the queue is refused there.
-
-    A request may only shorten the default, so there must be one.
-    """
-    return ModelQueuePolicy(
-        timeout_action=ModelQueuePolicy.REJECT,
-        default_timeout_microseconds=_LONGEST_WAIT_US,
-        allow_timeout_override=True,
     )
 
 

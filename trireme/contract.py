@@ -8,6 +8,7 @@ from enum import Enum
 from text_runtime.tasks import Task, task, task_names
 from text_runtime.tensors import (
     ATTENTION_MASK,
+    DEADLINE,
     INPUT_IDS,
     LENGTHS,
     SCHEMA,
@@ -98,13 +99,13 @@ class Contract:
     def encoder_inputs(self) -> tuple[TensorSpec, ...]:
         """What runs from the tokenizer to the encoder.
 
-        Our own backend gets token types only where a row can have two of them, and lengths, from which it makes what
-        the graph wants; Triton's get what the graph wants.
+        Our own backend gets token types only where a row can have two of them, lengths, from which it makes what the
+        graph wants, and the deadline; Triton's get what the graph wants.
         """
         if self.gpu:
             return tuple(_GRAPH_INPUTS[name] for name in self.gpu.graph_inputs)
         pair = (TOKEN_TYPE_IDS,) if {TEXT_PAIR, SCHEMA} & set(self.inputs) else ()
-        return (INPUT_IDS, *pair, LENGTHS)
+        return (INPUT_IDS, *pair, LENGTHS, DEADLINE)
 
     @property
     def encoder_output(self) -> TensorSpec:

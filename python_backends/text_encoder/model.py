@@ -6,6 +6,7 @@ from typing import Any
 import triton_python_backend_utils as pb_utils
 
 from text_runtime.batching import BatchingSettings
+from text_runtime.deadlines import EXPIRED, is_over
 from text_runtime.encoder import Array, EncoderRequest, TextEncoder, Work
 from text_runtime.engines import load_engine
 from text_runtime.manifest import read_manifest
@@ -13,7 +14,7 @@ from text_runtime.metrics import Counters
 from text_runtime.parameters import integers
 from text_runtime.sizing import engine_spec
 from text_runtime.tasks import task
-from text_runtime.tensors import INPUT_IDS, LENGTHS, TOKEN_TYPE_IDS
+from text_runtime.tensors import DEADLINE, INPUT_IDS, LENGTHS, TOKEN_TYPE_IDS
 
 _BATCHING = ("token_budget", "bucket_step", "max_rows", "overhead_tokens")
 _METRICS = {
@@ -47,8 +48,8 @@ class TritonPythonModel:
         responses: list[Any] = [None] * len(requests)
         good, places = [], []
         for index, request in enumerate(requests):
-            if request.is_cancelled():  # nobody waits for it
-                responses[index] = _refusal("the client cancelled the request", pb_utils.TritonError.CANCELLED)
+            responses[index] = _unwanted(request)
+            if responses[index]:
                 continue
             try:
                 good.append(_read(request))
@@ -80,6 +81,15 @@ def _read(request: Any) -> EncoderRequest:
         pb_utils.get_input_tensor_by_name(request, LENGTHS.name).as_numpy(),
         None if types is None else types.as_numpy(),
     )
+
+
+def _unwanted(request: Any) -> Any:
+    """The refusal of a request for whose answer nobody waits any more, or None."""
+    if request.is_cancelled():
+        return _refusal("the client cancelled the request", pb_utils.TritonError.CANCELLED)
+    if is_over(pb_utils.get_input_tensor_by_name(request, DEADLINE.name).as_numpy()[0, 0]):
+        return _refusal(EXPIRED, pb_utils.TritonError.UNAVAILABLE)
+    return None
 
 
 def _refusal(message: str, code: Any) -> Any:

@@ -12,7 +12,7 @@ from text_runtime.metrics import Counters
 from text_runtime.tasks import Tensors, task
 
 _METRICS = {"trireme_label_total": "Answers by label"}
-_TOKENIZER_OUTPUTS = ("input_ids", "token_type_ids", "lengths", "spans")
+_ENCODER_INPUTS = ("input_ids", "token_type_ids", "lengths", "deadline_ns")
 
 
 class TritonPythonModel:
@@ -65,14 +65,11 @@ class _Steps:
 
     def __call__(self, inputs: Tensors) -> Tensors:
         tokenized = self._call("tokenizer", inputs)
-        encoded = self._call("encoder", {name: tokenized[name] for name in self._encoder_inputs(tokenized)})
+        encoded = self._call("encoder", {name: tokenized[name] for name in _ENCODER_INPUTS})
         return {**inputs, **tokenized, **encoded}
 
-    def _encoder_inputs(self, tokenized: Tensors) -> list[str]:
-        return [name for name in ("input_ids", "token_type_ids", "lengths") if name in tokenized]
-
     def _call(self, step: str, tensors: Tensors) -> dict[str, Any]:
-        wanted = _TOKENIZER_OUTPUTS if step == "tokenizer" else (self._manifest.encoder.output,)
+        wanted = (*_ENCODER_INPUTS, "spans") if step == "tokenizer" else (self._manifest.encoder.output,)
         request = pb_utils.InferenceRequest(
             model_name=f"{self._manifest.pipeline}_{step}",
             model_version=self._manifest.release,

@@ -19,6 +19,7 @@ import orjson
 import triton_python_backend_utils as pb_utils
 
 from text_runtime.canary_metrics import CanaryMetrics
+from text_runtime.deadlines import deadline_ns, latest, timeout_us
 from text_runtime.gathering import Gathering
 from text_runtime.routing import parse_split
 
@@ -28,10 +29,11 @@ _EXECUTIONS = 2  # the next one is tokenized while the last one is encoded
 
 @dataclass(frozen=True)
 class _Question:
-    """A request's inputs, and the outputs that it wants."""
+    """A request's inputs, the outputs that it wants, and until when."""
 
     tensors: list[Any]
     outputs: tuple[str, ...]
+    deadline: int
 
     @property
     def rows(self) -> int:
@@ -65,7 +67,10 @@ class _Release:
 
     async def _ask(self, question: _Question) -> Any:
         return await pb_utils.InferenceRequest(
-            model_name=self._model, requested_output_names=list(question.outputs), inputs=question.tensors
+            model_name=self._model,
+            requested_output_names=list(question.outputs),
+            inputs=question.tensors,
+            timeout=timeout_us(question.deadline),
         ).async_exec()
 
 
@@ -127,7 +132,8 @@ class TritonPythonModel:
         found = (pb_utils.get_input_tensor_by_name(request, name) for name in self._names)
         tensors = [tensor for tensor in found if tensor is not None]
         outputs = tuple(sorted(request.requested_output_names()))
-        return _Question(tensors, outputs), orjson.loads(request.parameters() or "{}")
+        question = _Question(tensors, outputs, deadline_ns(request.timeout()))
+        return question, orjson.loads(request.parameters() or "{}")
 
     async def _ask(self, release: int, question: _Question) -> Any:
         started = time.monotonic()
@@ -142,7 +148,7 @@ def _merged(questions: Sequence[_Question]) -> _Question:
         pb_utils.Tensor(column[0].name(), np.concatenate([tensor.as_numpy() for tensor in column]))
         for column in columns
     ]
-    return _Question(tensors, questions[0].outputs)
+    return _Question(tensors, questions[0].outputs, latest(question.deadline for question in questions))
 
 
 def _split(answer: Any, rows: Sequence[int]) -> list[Any]:

@@ -54,6 +54,8 @@ INPUT_IDS = TensorSpec("input_ids", DataType.INT64, (-1,))
 TOKEN_TYPE_IDS = TensorSpec("token_type_ids", DataType.INT64, (-1,))
 ATTENTION_MASK = TensorSpec("attention_mask", DataType.INT64, (-1,))
 LENGTHS = TensorSpec("lengths", DataType.INT32, (-1,))
+DEADLINE = TensorSpec("deadline_ns", DataType.INT64, (1,))
+"""When a request's own `timeout` runs out, on the machine's monotonic clock; 0 where it has none."""
 TRUNCATED_CHARS = TensorSpec("truncated_chars", DataType.INT32, (1,))
 SCHEMA = TensorSpec("schema", DataType.STRING, (1,))
 NEW_TOKENS = TensorSpec("new_tokens", DataType.INT32, (-1,))

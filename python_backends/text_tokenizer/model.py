@@ -3,14 +3,16 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import orjson
 import triton_python_backend_utils as pb_utils
 
 from text_runtime.buckets import Buckets
+from text_runtime.deadlines import deadline_ns
 from text_runtime.manifest import read_manifest
 from text_runtime.rows import RowTokenizer
 from text_runtime.tasks import Tensors, task
-from text_runtime.tensors import INPUT_IDS
+from text_runtime.tensors import DEADLINE, INPUT_IDS
 
 
 class TritonPythonModel:
@@ -21,8 +23,10 @@ class TritonPythonModel:
         folder = Path(pb_utils.get_model_dir())
         manifest = read_manifest(folder)
         self._inputs = task(manifest.task).inputs
-        self._outputs = [tensor["name"] for tensor in orjson.loads(args["model_config"])["output"]]
-        self._tokenizer = RowTokenizer(folder, manifest.tokenizer, self._inputs, self._outputs)
+        outputs = [tensor["name"] for tensor in orjson.loads(args["model_config"])["output"]]
+        self._has_deadlines = DEADLINE.name in outputs
+        wanted = [name for name in outputs if name != DEADLINE.name]
+        self._tokenizer = RowTokenizer(folder, manifest.tokenizer, self._inputs, wanted)
         facts = manifest.tokenizer
         self._buckets = Buckets(facts.buckets, facts.pad_token_id) if facts.buckets else None
 
@@ -40,13 +44,19 @@ class TritonPythonModel:
         if self._buckets:
             encoded = [self._buckets.pad(tensors) for tensors in encoded]
         for index, tensors in zip(good, encoded, strict=True):
-            responses[index] = pb_utils.InferenceResponse(
-                [pb_utils.Tensor(name, array) for name, array in tensors.items()]
-            )
+            responses[index] = self._response(requests[index], tensors)
         if not self._buckets:
             return responses
         places = [good[place] for place in self._buckets.order([_tokens(tensors) for tensors in encoded])]
         return _send(requests, responses, places)
+
+    def _response(self, request: Any, tensors: Tensors) -> Any:
+        outputs = [pb_utils.Tensor(name, array) for name, array in tensors.items()]
+        if self._has_deadlines:
+            rows = len(tensors[INPUT_IDS.name])
+            deadline = np.full((rows, 1), deadline_ns(request.timeout()), DEADLINE.data_type.numpy)
+            outputs.append(pb_utils.Tensor(DEADLINE.name, deadline))
+        return pb_utils.InferenceResponse(outputs)
 
     def _tensors(self, request: Any) -> dict[str, Any]:
         names = [tensor.name for tensor in self._inputs]

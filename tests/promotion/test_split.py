@@ -5,7 +5,10 @@ import time
 import urllib.request
 from collections import Counter, defaultdict
 
+import numpy as np
 import pytest
+import tritonclient.grpc as triton_grpc
+from tritonclient.utils import InferenceServerException
 
 from promotion.metrics import CanaryCounts, read_counts
 from promotion.promoter import promoting
@@ -68,6 +71,17 @@ def test_a_tenth_of_the_requests_goes_to_the_candidate_and_metrics_say_the_same(
         ours, tritons = after.sides[release].requests - before.sides[release].requests, triton_after - triton_before
         assert 0 <= ours - answered[release] <= PULSES
         assert 0 <= tritons[release] - answered[release] <= 2 * PULSES
+
+
+def test_a_time_out_is_kept_through_the_router(server: Server, spec: PromotionSpec) -> None:
+    with promoting(spec) as promoter:
+        promoter.canary(2, PERCENT)
+    text = triton_grpc.InferInput("text", [1, 1], "BYTES")
+    text.set_data_from_numpy(np.array([["好"]], dtype=np.object_))
+    with triton_grpc.InferenceServerClient(server.grpc_url) as client:
+        with pytest.raises(InferenceServerException, match="Request timeout expired"):
+            client.infer(NAME, [text], timeout=1)
+        client.infer(NAME, [text], timeout=60_000_000)
 
 
 def test_each_key_stays_on_one_side_over_both_protocols(server: Server, spec: PromotionSpec) -> None:

@@ -1,6 +1,7 @@
 """Requests of any size and fate, sent together: each gets one outcome, and an answer is that of a batch of one."""
 
 import threading
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from serving import Server
+from tests.python_backends.counting import FLUSHED_S, counter
+from tests.tasks.ways import url_of
 from text_runtime.local import LocalPipeline, text_tensor
 from text_runtime.manifest import read_manifest
+from trireme.client import Client
 from trireme.contract import Step
+from trireme.errors import TimedOutError
 
 TOLERANCE = 1e-4
 WAIT_S = 60
 EXPIRES_US = 1
+LONG = 65
+"""A text that fills the model's longest window and no more: long to encode, short to tokenize."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +52,7 @@ class Outcome:
 @pytest.fixture(scope="module")
 def texts(reviews: list[str]) -> list[str]:
     """Texts from none to far more characters than the model reads."""
-    return ["", " ", "好", *reviews[:60], "".join(reviews[:20]), "很好" * 5000]
+    return ["", " ", "好", *reviews[:60], "".join(reviews[:20]), "很好" * 5000, "".join(reviews)[:130]]
 
 
 @pytest.fixture(scope="module")
@@ -83,13 +90,31 @@ def test_every_request_of_a_mix_has_one_outcome_and_no_answer_is_anothers(
             assert plan.fate != "answered", result
 
 
-def test_a_request_whose_time_is_over_in_the_queue_is_refused(client: Any, texts: list[str]) -> None:
-    waiting = [send(client, Plan(tuple(range(64)), "answered"), texts) for _ in range(4)]
+def test_a_request_whose_time_is_over_is_refused_by_the_encoder(client: Any, texts: list[str]) -> None:
     late = send(client, Plan((3,), "expired"), texts)
     assert late.arrived.wait(WAIT_S)
     assert "Request timeout expired" in str(late.results[0])
-    assert all(outcome.arrived.wait(WAIT_S) for outcome in waiting)
+
+
+@pytest.mark.parametrize("protocol", ["http", "grpc"])
+def test_what_the_typed_client_waits_for_no_longer_is_not_encoded(
+    served: Server, client: Any, texts: list[str], protocol: str
+) -> None:
+    before = encoded_rows(served)
+    with Client(url_of(served, protocol), "sentiment") as typed:
+        waiting = [send(client, Plan((LONG,) * 64, "answered"), texts) for _ in range(16)]
+        with pytest.raises(TimedOutError):
+            typed.classify(["好"] * 64, timeout_s=0.1)
+        assert all(outcome.arrived.wait(WAIT_S) for outcome in waiting)
+        typed.classify(["好"])  # passes the encoder's queue after the late one
     assert all(isinstance(outcome.results[0], triton_grpc.InferResult) for outcome in waiting)
+    assert 16 * 64 <= encoded_rows(served) - before < 17 * 64
+
+
+def encoded_rows(served: Server) -> float:
+    """Rows that the encoder has encoded; supervision asks for one every other second."""
+    time.sleep(FLUSHED_S)
+    return counter(served, "trireme_encoder_rows_total", pipeline="sentiment")
 
 
 def send(client: Any, plan: Plan, texts: list[str]) -> Outcome:

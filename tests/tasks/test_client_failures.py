@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-import tritonclient.grpc as triton_grpc
 
 from serving import Server, ServerSpec, start
 from tests.serving.throwaway import NAME, write_pipeline
@@ -25,13 +24,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A pipeline without a model; `sleep 1` as a text takes a second."""
     with start(ServerSpec(write_pipeline(tmp_path_factory.mktemp("client")), 0, 0, 0)) as running:
         yield running
-
-
-def dropped(server: Server) -> int:
-    """Requests that the tokenizer's queue has refused."""
-    with triton_grpc.InferenceServerClient(server.grpc_url) as client:
-        (model,) = client.get_inference_statistics(f"{NAME}_tokenizer").model_stats
-    return int(model.inference_stats.fail.count)
 
 
 @pytest.mark.parametrize("protocol", ["http", "grpc"])
@@ -54,19 +46,6 @@ def test_a_time_out_is_kept_by_asyncio_too(server: Server, way: str) -> None:
             return len(await client.classify(["好", "好"]))
 
     assert asyncio.run(both()) == 2
-
-
-@pytest.mark.parametrize("protocol", ["http", "grpc"])
-def test_a_request_that_nobody_waits_for_is_dropped_from_the_queue(server: Server, protocol: str) -> None:
-    before = dropped(server)
-    with Client(url_of(server, protocol), NAME) as client, ThreadPoolExecutor(1) as pool:
-        busy = pool.submit(client.classify, ["sleep 1"])
-        time.sleep(0.3)
-        with pytest.raises(TimedOutError):
-            client.classify(["好"], timeout_s=0.2)
-        assert len(busy.result()) == 1
-        client.classify(["好"])
-    assert dropped(server) == before + 1
 
 
 def test_requests_in_flight_on_a_triton_that_dies_are_answered_by_the_one_that_comes_back(server: Server) -> None:

@@ -63,8 +63,9 @@ def _targets(measurements: Sequence[Measurement]) -> list[str]:
 
 
 def _table(measurements: Sequence[Measurement], concurrency: int) -> Table:
-    columns = ("texts/s", "±", "p50", "p95", "p99", "CPU ms/text", "generator CPU", "MiB", "padding", "of ceiling")
-    table = Table("target", *columns, title=f"{concurrency} in flight, medians, latencies in ms")
+    times = ("texts/s", "±", "p50", "p95", "p99", "CPU ms/text", "generator CPU")
+    title = f"{concurrency} in flight, medians, latencies in ms"
+    table = Table("target", *times, "MiB", "padding", "of ceiling", "failed", title=title)
     for target in _targets(measurements):
 
         def figure(name: str, target: str = target) -> float:
@@ -76,6 +77,7 @@ def _table(measurements: Sequence[Measurement], concurrency: int) -> Table:
             share = (
                 f"{figure('texts_per_s') / median_of(measurements, ceiling_of(target), concurrency, 'texts_per_s'):.2f}"
             )
+        failed = sum(m.failures for m in measurements if (m.target, m.concurrency) == (target, concurrency))
         table.add_row(
             target,
             f"{figure('texts_per_s'):.0f}",
@@ -86,6 +88,7 @@ def _table(measurements: Sequence[Measurement], concurrency: int) -> Table:
             f"{figure('memory_mib'):.0f}",
             f"{figure('padding_share'):.1%}",
             share,
+            str(failed or ""),
         )
     return table
 

@@ -1,5 +1,6 @@
 """One run: every target at every concurrency, alternating, in several rounds."""
 
+import logging
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -11,12 +12,12 @@ import numpy as np
 from loadtest.bench import ceiling, generator
 from loadtest.bench.target import Target
 from loadtest.bench.triton_statistics import StepFacts, facts_between, read_counts
-from trireme.errors import InferenceError
 
 FLUSH_S = 1.0
 """The steps send their counters to Triton twice a second."""
 
 Progress = Callable[[str], None]
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class Measurement:
     memory_mib: float = 0.0
     padding_share: float = 0.0
     engine_ms: float = 0.0
+    failures: int = 0
     steps: dict[str, StepFacts] = field(default_factory=dict)
     cpu_ms_by_part: dict[str, float] = field(default_factory=dict)
 
@@ -107,9 +109,9 @@ def _sample(spec: BenchSpec, target: Target, texts: list[str], concurrency: int,
     sample = generator.run(target.url, target.requests(texts), concurrency, spec.seconds)
     spent = {part: seconds - cpu_s.get(part, 0.0) for part, seconds in target.cpu_s().items()}
     if sample.failures:
-        raise InferenceError(
-            target.name, target.url, f"{sample.failures} requests failed, the first: {sample.first_failure}"
-        )
+        _log.warning("%s: %d requests failed, the first: %s", target.name, sample.failures, sample.first_failure)
+    if not sample.latencies_s:
+        return Measurement(target.name, concurrency, number, 0.0, failures=sample.failures)
     if before:
         time.sleep(FLUSH_S)
     steps, padding = facts_between(before, read_counts(target)) if before else ({}, 0.0)
@@ -126,6 +128,7 @@ def _sample(spec: BenchSpec, target: Target, texts: list[str], concurrency: int,
         sample.cpu_s / sample.wall_s,
         target.memory_bytes() / 2**20,
         padding,
+        failures=sample.failures,
         steps=steps,
         cpu_ms_by_part={part: 1e3 * seconds / len(sample.latencies_s) for part, seconds in spent.items()},
     )

@@ -18,6 +18,7 @@ from trireme.errors import ServerError
 from trireme.free_ports import free_ports
 
 _READY_TIMEOUT_S = 120.0
+_PATIENCE_MS = 60_000  # its own default ends requests after 3 s, which 64 at a time to a large model take
 PEERS = {
     "fastapi_paddle": ("FastAPI + Paddle Inference", "/predict"),
     "fastapi_onnx": ("FastAPI + ONNX Runtime", "/predict"),
@@ -47,6 +48,7 @@ class PeerFiles:
             "PEER_PORT": str(port),
             "MOSEC_PORT": str(port),
             "MOSEC_ADDRESS": "127.0.0.1",
+            "MOSEC_TIMEOUT": str(_PATIENCE_MS),
             "TOKENIZERS_PARALLELISM": "false",
         }
 

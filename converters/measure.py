@@ -16,7 +16,6 @@ from text_runtime.local import LocalPipeline, text_tensor
 from text_runtime.manifest import Manifest
 from text_runtime.tasks import Tensors, task
 from text_runtime.tensors import TEXT
-from trireme.contract import Step
 from trireme.repository import Repository
 
 _ROUNDS = 5
@@ -37,7 +36,7 @@ class Figures:
 
 def measure(repository: Path, pipeline: str, evaluation: Path) -> Figures:
     """Measure release 1 of a pipeline on the texts of an evaluation file."""
-    folders = {step.value: Repository(repository).step_folder(pipeline, step) / "1" for step in Step}
+    folders = Repository(repository).release_folders(pipeline, 1)
     manifest = Repository(repository).manifest(pipeline, 1)
     before_kib, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
     local = LocalPipeline(folders, manifest)

@@ -11,7 +11,7 @@ from tritonclient.grpc.model_config_pb2 import ModelConfig
 
 from text_runtime.manifest import FILE_NAME, Manifest, sha256_of
 from trireme.config import ensemble_config, render, step_config
-from trireme.contract import Contract, Step
+from trireme.contract import CHAIN, Contract
 from trireme.errors import ContractError, PublishError
 from trireme.repository import CONFIG_NAME, Repository
 
@@ -29,13 +29,13 @@ class Draft:
         self._repository = repository
         self._contract = contract
         self.release = release
-        self.steps = {step: self._hidden(repository.step_folder(contract.pipeline, step)) for step in Step}
-        self.ensemble = self._hidden(repository.pipeline_folder(contract.pipeline))
+        self.folders = [self._hidden(folder) for folder in _folders(repository, contract)]
+        self.steps = {step: self._hidden(repository.root / contract.model_of(step)) for step in CHAIN}
 
     @property
-    def folders(self) -> list[Path]:
-        """Every folder of the draft, the ensemble's last."""
-        return [*self.steps.values(), self.ensemble]
+    def ensemble(self) -> Path:
+        """The ensemble's folder, the last of all `folders`."""
+        return self.folders[-1]
 
     def publish(self, manifest: Manifest) -> Manifest:
         """Write the manifest into every folder and rename them, the ensemble last; gives the final manifest."""
@@ -75,7 +75,7 @@ def draft(repository: Repository, contract: Contract) -> Iterator[Draft]:
         PublishError: a file could not be written.
     """
     _require_same_contract(repository, contract)
-    made = [path for path in (repository.root, *repository.folders(contract.pipeline)) if not path.exists()]
+    made = [path for path in (repository.root, *_folders(repository, contract)) if not path.exists()]
     release = max(repository.releases(contract.pipeline), default=0) + 1
     current = Draft(repository, contract, release)
     try:
@@ -91,21 +91,32 @@ def draft(repository: Repository, contract: Contract) -> Iterator[Draft]:
 
 
 def _undo(repository: Repository, contract: Contract, current: Draft, made: list[Path]) -> None:
-    for folder in repository.folders(contract.pipeline):
+    for folder in _folders(repository, contract):
         for name in (f"{_PARTIAL}{current.release}", str(current.release)):
             shutil.rmtree(folder / name, ignore_errors=True)
     for path in reversed(made):
         shutil.rmtree(path, ignore_errors=True)
 
 
+def _folders(repository: Repository, contract: Contract) -> list[Path]:
+    """All folders of a pipeline, the ensemble's last, whether they exist or not."""
+    names = (step.model_name(contract.pipeline) for step in contract.steps)
+    return [*(repository.root / name for name in names), repository.pipeline_folder(contract.pipeline)]
+
+
 def _configs(repository: Repository, contract: Contract, release: int) -> dict[Path, ModelConfig]:
-    steps = {repository.step_folder(contract.pipeline, step): step_config(contract, step, [release]) for step in Step}
-    ensemble = {repository.pipeline_folder(contract.pipeline): ensemble_config(contract, release)}
-    return {folder / CONFIG_NAME: config for folder, config in (steps | ensemble).items()}
+    steps = (step_config(contract, step, [release]) for step in contract.steps)
+    configs = (*steps, ensemble_config(contract, release))
+    return {
+        folder / CONFIG_NAME: config for folder, config in zip(_folders(repository, contract), configs, strict=True)
+    }
 
 
 def _require_same_contract(repository: Repository, contract: Contract) -> None:
     """Compare what clients and steps rely on: names, types, dims, ragged flags, batch size, and shapes on a GPU."""
+    has_pipeline = repository.pipeline_folder(contract.pipeline).exists()
+    if has_pipeline and repository.steps(contract.pipeline) != contract.steps:
+        raise ContractError(contract.pipeline, f"its steps are {'separate' if contract.instances else 'joined'}")
     parts = ["input", "output", "max_batch_size", "backend", "platform"]
     if contract.gpu:
         parts += ["model_warmup", "optimization"]

@@ -20,6 +20,6 @@ def slowness_of(choice: Choice, exam: Exam, candidate: LocalPipeline, source: Lo
 def _engine_s(pipeline: LocalPipeline, exam: Exam) -> float:
     """Seconds inside the engine for the whole exam, every shape compiled before."""
     pipeline.warm_up()
-    before = pipeline.engine_s
+    before = pipeline.work.engine_s
     exam.metric.ask(pipeline, exam.columns)
-    return pipeline.engine_s - before
+    return pipeline.work.engine_s - before

@@ -53,7 +53,8 @@ class PruningSpec:
 class ExportSpec:
     """What to export, as what, and where to. `max_length` counts tokens; None takes the model's own limit.
 
-    A trial is for comparisons alone: what its gates refuse by their figures is recorded, and still written.
+    A trial is for comparisons alone: what its gates refuse by their figures is recorded, and still written. `instances`
+    above 0 join the steps in one model that runs in so many processes.
     """
 
     checkpoint: Path
@@ -70,6 +71,7 @@ class ExportSpec:
     is_normalized: bool | None = None
     corpus: Path | None = None
     is_trial: bool = False
+    instances: int = 0
 
     def __post_init__(self) -> None:
         if self.task not in task_names():
@@ -87,4 +89,4 @@ class ExportSpec:
     def for_target(self) -> TargetSpec:
         """What depends on where the release is to be served."""
         encoder = self.encoder
-        return TargetSpec(encoder.target, encoder.engine, encoder.precision, self.task, self.long_text)
+        return TargetSpec(encoder.target, encoder.engine, encoder.precision, self.task, self.long_text, self.instances)

@@ -30,6 +30,7 @@ class TargetSpec:
     precision: str
     task: str
     long_text: str
+    instances: int = 0
 
     def require_servable(self) -> None:
         """Refuse what a target cannot serve: on a GPU a row is one window, whatever its text.
@@ -37,8 +38,12 @@ class TargetSpec:
         Raises:
             UnsupportedError: it does not serve this task, or not long texts in this way.
         """
+        if self.instances < 0:
+            raise UnsupportedError("--joined", str(self.instances), ["1 or more instances", "0 for separate steps"])
         if self.target == "cpu":
             return
+        if self.instances:
+            raise UnsupportedError("--target of a joined pipeline", self.target, ["cpu"])
         if SCHEMA in task(self.task).inputs:
             raise UnsupportedError(f"--target of {self.task}", self.target, ["cpu"])
         if self.long_text != "truncate":
@@ -47,7 +52,7 @@ class TargetSpec:
     def contract(self, pipeline: str, width: int, max_length: int, graph_inputs: Sequence[str]) -> Contract:
         """The pipeline's contract for a model that reads rows of up to `max_length` tokens."""
         if self.target == "cpu":
-            return Contract(pipeline, self.task, width)
+            return Contract(pipeline, self.task, width, instances=self.instances)
         layout = GpuLayout(self.engine, buckets_up_to(max_length), tuple(graph_inputs), self.precision)
         return Contract(pipeline, self.task, width, layout)
 

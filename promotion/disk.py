@@ -22,6 +22,11 @@ class PipelineDisk:
     repository: Repository
     pipeline: str
 
+    @property
+    def steps(self) -> list[str]:
+        """The models that the pipeline's ensembles call."""
+        return self.repository.step_models(self.pipeline)
+
     def layout(self) -> Layout:
         """What the configs on disk say.
 
@@ -32,13 +37,13 @@ class PipelineDisk:
         if traffic is None:
             path = self.repository.pipeline_folder(self.pipeline) / CONFIG_NAME
             raise RepositoryError(path, "its steps are not pinned to one release", "export the pipeline again")
-        policies = [set(self._step(step).version_policy.specific.versions) for step in Step]
+        policies = [set(self.repository.config(step).version_policy.specific.versions) for step in self.steps]
         return Layout(frozenset(set.intersection(*policies)) | traffic.needed, traffic)
 
     def write_steps(self, releases: frozenset[int]) -> None:
         """Let every step load exactly these releases."""
-        for step in Step:
-            self._write(step.model_name(self.pipeline), with_versions(self._step(step), releases))
+        for step in self.steps:
+            self._write(step, with_versions(self.repository.config(step), releases))
 
     def write_side(self, release: int) -> None:
         """Write the ensemble that answers from one release."""
@@ -77,9 +82,6 @@ class PipelineDisk:
         if found.platform == "ensemble":
             return found
         return self.repository.config(side_name(self.pipeline, self.repository.pinned_release(self.pipeline)))
-
-    def _step(self, step: Step) -> ModelConfig:
-        return self.repository.config(step.model_name(self.pipeline))
 
     def _write(self, model: str, config: ModelConfig) -> None:
         """Nothing is written where nothing changes: a new time of change alone would reload the model."""

@@ -14,7 +14,6 @@ from promotion.control import Control
 from promotion.disk import PipelineDisk
 from promotion.fleet import Fleet
 from promotion.layout import Layout, Traffic
-from trireme.contract import Step
 from trireme.errors import LoadError, ServerError
 from trireme.repository import side_name
 
@@ -73,15 +72,13 @@ class Mover:
             self.fleet.each(action)
 
     def _load_steps(self, control: Control, releases: frozenset[int]) -> None:
-        for step in Step:
-            model = step.model_name(self.disk.pipeline)
+        for model in self.disk.steps:
             if control.ready_versions(model) != releases:
                 control.load(model)
 
     def _add_to_steps(self, control: Control, needed: frozenset[int]) -> None:
         """Load what is missing. What else the configs name may be broken, and an undo must get past it."""
-        for step in Step:
-            model = step.model_name(self.disk.pipeline)
+        for model in self.disk.steps:
             if needed <= control.ready_versions(model):
                 continue
             try:

@@ -9,7 +9,6 @@ from promotion.layout import Traffic
 from promotion.moves import probe_columns, served_traffic
 from promotion.spec import PromotionSpec
 from text_runtime.manifest import Manifest
-from trireme.contract import Step
 from trireme.errors import TriremeError
 
 
@@ -56,7 +55,7 @@ def _release_row(spec: PromotionSpec, servers: list[ServerRow], release: int) ->
 
 
 def _row(spec: PromotionSpec, control: Control) -> ServerRow:
-    versions = [control.ready_versions(step.model_name(spec.pipeline)) for step in Step]
+    versions = [control.ready_versions(step) for step in spec.disk.steps]
     traffic = served_traffic(control, spec.pipeline)
     answered = control.infer(spec.pipeline, probe_columns(spec.disk)).release
     return ServerRow(control.target.grpc, frozenset.intersection(*versions), traffic, answered)

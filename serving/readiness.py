@@ -17,7 +17,6 @@ from serving.spec import ServerSpec
 from serving.triton_log import last_error
 from trireme.client.exchange import Call, Request
 from trireme.client.sync_transports import GrpcTransport
-from trireme.contract import Step
 from trireme.errors import PortError, ServerError, TriremeError
 from trireme.repository import Repository
 
@@ -117,7 +116,8 @@ def _still_loading(launch: Launch, control: Control) -> set[str]:
 
 def _pinned_steps(spec: ServerSpec) -> dict[str, str | None]:
     repository = Repository(spec.repository)
-    return {step.model_name(name): str(repository.pinned_release(name)) for name in spec.names for step in Step}
+    pins = {name: str(repository.pinned_release(name)) for name in spec.names}
+    return {model: pin for name, pin in pins.items() for model in repository.step_models(name)}
 
 
 def _refuse_broken(rows: list[dict[str, Any]], grpc_url: str) -> None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
 
-from trireme.contract import Step
 from trireme.errors import RepositoryError
 from trireme.integrity import verify_release
 from trireme.repository import Repository
@@ -65,7 +64,7 @@ class ServerSpec:
     @property
     def steps(self) -> tuple[str, ...]:
         """The models that do the pipelines' work."""
-        return tuple(step.model_name(name) for name in self.names for step in Step)
+        return tuple(model for name in self.names for model in Repository(self.repository).step_models(name))
 
     def _require_pinned_release(self, name: str, remedy: str) -> None:
         repository = Repository(self.repository)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from converters.sources.architectures import architectures_table
 from trireme.config import ensemble_config, render, step_config
-from trireme.contract import Contract, GpuLayout, Step
+from trireme.contract import CHAIN, Contract, GpuLayout, Step
 from trireme.repository import CONFIG_NAME, Repository
 
 ROOT = Path(__file__).parents[1]
@@ -18,7 +18,7 @@ def demo_configs() -> dict[Path, str]:
         Repository(ROOT / "model_repository"),
         Contract("sentiment", "text-classification", 2),
     )
-    steps = {repository.step_folder("sentiment", step): step_config(contract, step, [1]) for step in Step}
+    steps = {repository.step_folder("sentiment", step): step_config(contract, step, [1]) for step in CHAIN}
     ensemble = {repository.pipeline_folder("sentiment"): ensemble_config(contract, 1)}
     return {folder / CONFIG_NAME: render(config) for folder, config in (steps | ensemble).items()}
 
@@ -29,7 +29,7 @@ def gpu_configs() -> dict[Path, str]:
     plan = Contract("sentiment", "text-classification", 2, GpuLayout("tensorrt", (32, 64), graph))
     fallback = Contract("sentiment", "text-classification", 2, GpuLayout("onnxruntime", (32, 64), graph, "fp16"))
     tags = Contract("tags", "token-classification", 5, GpuLayout("tensorrt", (64,), (*graph, "attention_mask")))
-    configs = {f"plan_{step.value}": step_config(plan, step, [1]) for step in Step}
+    configs = {f"plan_{step.value}": step_config(plan, step, [1]) for step in CHAIN}
     configs["plan_ensemble"] = ensemble_config(plan, 1)
     configs["fallback_encoder"] = step_config(fallback, Step.ENCODER, [1])
     configs["tags_encoder"] = step_config(tags, Step.ENCODER, [1])

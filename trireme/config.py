@@ -50,17 +50,17 @@ def step_config(contract: Contract, step: Step, versions: Iterable[int]) -> Mode
     if contract.gpu and step is Step.ENCODER:
         gpu_config.add_encoder(config, contract, contract.gpu)
         return config
-    config.MergeFrom(_own_backend(step))
+    config.MergeFrom(_own_backend(step, contract.instances or 1))
     if contract.gpu and step is Step.TOKENIZER:
         config.dynamic_batching.MergeFrom(gpu_config.gathering())
     return config
 
 
-def _own_backend(step: Step) -> ModelConfig:
+def _own_backend(step: Step, instances: int) -> ModelConfig:
     """What runs in one of our Python backends."""
     return ModelConfig(
         backend=f"text_{step.value}",
-        instance_group=[ModelInstanceGroup(count=1, kind=ModelInstanceGroup.KIND_CPU)],
+        instance_group=[ModelInstanceGroup(count=instances, kind=ModelInstanceGroup.KIND_CPU)],
         parameters=_parameters({"FORCE_CPU_ONLY_INPUT_TENSORS": "yes"}),
     )
 
@@ -73,7 +73,7 @@ def ensemble_config(contract: Contract, release: int) -> ModelConfig:
         max_batch_size=MAX_BATCH_SIZE,
         input=[_input(tensor) for tensor in contract.inputs],
         output=[_output(tensor) for tensor in contract.outputs],
-        ensemble_scheduling=ModelEnsembling(step=[_pinned_step(contract, step, release) for step in Step]),
+        ensemble_scheduling=ModelEnsembling(step=[_pinned_step(contract, step, release) for step in contract.steps]),
         version_policy=specific_versions([release]),
     )
 
@@ -84,6 +84,8 @@ def specific_versions(versions: Iterable[int]) -> ModelVersionPolicy:
 
 
 def _step_tensors(contract: Contract, step: Step) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...]]:
+    if step is Step.JOINED:
+        return contract.inputs, contract.outputs
     if step is Step.TOKENIZER:
         return contract.inputs, contract.tokenizer_outputs
     if step is Step.ENCODER:

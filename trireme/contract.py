@@ -26,15 +26,20 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
 class Step(Enum):
-    """The three steps of a pipeline, in the order in which a text passes them."""
+    """A model that a pipeline's ensemble calls: three in a row, or one that does the work of all three."""
 
     TOKENIZER = "tokenizer"
     ENCODER = "encoder"
     POSTPROCESS = "postprocess"
+    JOINED = "joined"
 
     def model_name(self, pipeline: str) -> str:
         """The Triton model that is this step of a pipeline: `sentiment_tokenizer`."""
         return f"{pipeline}_{self.value}"
+
+
+CHAIN = (Step.TOKENIZER, Step.ENCODER, Step.POSTPROCESS)
+"""The three steps in the order in which a text passes them."""
 
 
 @dataclass(frozen=True)
@@ -64,13 +69,15 @@ class Contract:
     """What a pipeline promises, whichever release serves it.
 
     `width` is the number of the encoder's output columns: labels, or the embedding's dimension. Without a `gpu` layout
-    the encoder is our own backend on CPU, which takes ragged rows.
+    the encoder is our own backend on CPU, which takes ragged rows. `instances` above 0 join the steps in one model that
+    runs in so many processes.
     """
 
     pipeline: str
     task_name: str
     width: int
     gpu: GpuLayout | None = None
+    instances: int = 0
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.pipeline):
@@ -79,11 +86,22 @@ class Contract:
             raise UnsupportedError("task", self.task_name, task_names())
         if self.width < 1:
             raise ValueError(f"width {self.width}: an encoder has at least one output column")
+        if self.instances < 0:
+            raise ValueError(f"{self.instances} instances: give 1 or more, or 0 for separate steps")
 
     @property
     def task(self) -> Task:
         """The task behind the name."""
         return task(self.task_name)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The models that the ensemble calls, in their order."""
+        return (Step.JOINED,) if self.instances else CHAIN
+
+    def model_of(self, step: Step) -> str:
+        """The model that does a step's work."""
+        return (step if step in self.steps else Step.JOINED).model_name(self.pipeline)
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:

@@ -9,7 +9,7 @@ from tritonclient.grpc.model_config_pb2 import ModelConfig
 
 from text_runtime.manifest import FILE_NAME, Manifest, read_manifest
 from trireme import config
-from trireme.contract import Step
+from trireme.contract import CHAIN, Step
 from trireme.errors import RepositoryError
 
 CONFIG_NAME = "config.pbtxt"
@@ -31,7 +31,7 @@ class Repository:
     root: Path
 
     def pipelines(self) -> list[str]:
-        """Names of the pipelines in it: every folder whose config is an ensemble with our tokenizer step."""
+        """Names of the pipelines in it: every folder with a config, and steps of its name beside it."""
         names = (path.parent.name for path in self.root.glob(f"*/{CONFIG_NAME}"))
         return sorted(name for name in names if self.step_folder(name, Step.TOKENIZER).is_dir())
 
@@ -39,13 +39,25 @@ class Repository:
         """The ensemble's folder."""
         return self.root / pipeline
 
+    def steps(self, pipeline: str) -> tuple[Step, ...]:
+        """The models that the pipeline's ensemble calls."""
+        return (Step.JOINED,) if (self.root / Step.JOINED.model_name(pipeline)).is_dir() else CHAIN
+
+    def step_models(self, pipeline: str) -> list[str]:
+        """Their names."""
+        return [step.model_name(pipeline) for step in self.steps(pipeline)]
+
     def step_folder(self, pipeline: str, step: Step) -> Path:
-        """A step's folder."""
-        return self.root / step.model_name(pipeline)
+        """The folder of the model that does a step's work."""
+        return self.root / (step if step in self.steps(pipeline) else Step.JOINED).model_name(pipeline)
+
+    def release_folders(self, pipeline: str, release: int) -> dict[str, Path]:
+        """Where the files of each of the three steps of a release are: `tokenizer`, `encoder`, `postprocess`."""
+        return {step.value: self.step_folder(pipeline, step) / str(release) for step in CHAIN}
 
     def folders(self, pipeline: str) -> list[Path]:
         """All folders of a pipeline: its steps', then the ensemble's."""
-        return [*(self.step_folder(pipeline, step) for step in Step), self.pipeline_folder(pipeline)]
+        return [*(self.root / model for model in self.step_models(pipeline)), self.pipeline_folder(pipeline)]
 
     def releases(self, pipeline: str) -> list[int]:
         """Published releases in ascending order.

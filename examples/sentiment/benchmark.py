@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -28,6 +28,8 @@ from loadtest.bench.target import Target, triton_body, triton_target
 from loadtest.peers.launch import PeerFiles, peers
 from loadtest.peers.usual_triton import write_usual_layout
 from serving import Server, ServerSpec, start
+from text_runtime.cpu import usable_cores
+from trireme.repository import Repository
 
 HERE = Path(__file__).parent
 REVIEWS = HERE / "reviews.txt"
@@ -35,7 +37,7 @@ REPORTS = HERE.parents[1] / "reports"
 _MAX_LENGTH = 128
 _CALIBRATION_TEXTS = 300
 _RELEASES = {
-    "demo": "onnxruntime:fp32,openvino:bf16,onnxruntime:int8",
+    "demo": "onnxruntime:fp32,openvino:bf16,onnxruntime:int8,onnxruntime:int8:joined",
     "large": "onnxruntime:fp32,openvino:bf16,openvino:int8",
 }
 """What is measured of each model; the last is the one that the peers are to be compared with."""
@@ -62,7 +64,7 @@ def main(
     seconds: float = 5.0,
     models: str = "demo,large",
     concurrencies: str = "1,8,64",
-    releases: Annotated[str, typer.Option(help="`engine:precision`, with commas; by default each model's own.")] = "",
+    releases: Annotated[str, typer.Option(help="`engine:precision`, also with `:joined`, separated by commas.")] = "",
 ) -> None:
     """Measure every model's releases, their ceilings and the peers; of the last release its behaviour too."""
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(message)s")
@@ -96,13 +98,14 @@ def _bench(model: str, folder: Path, releases: list[str], plan: Plan) -> None:
 
 def _export(checkpoint: Path, repository: Path, release: str, judged: Table) -> str:
     """Export one release, and note how it does on the labelled reviews: the loss is shown here, not limited."""
-    engine, precision = release.split(":")
-    name = f"{engine}_{precision}"
+    engine, precision, *layout = release.split(":")
+    name = release.replace(":", "_")
     encoder = EncoderSpec(engine, precision, calibration=_calibration(repository.parent))
     judge = EvaluationSpec(HERE / "test.tsv", max_drop_points=100.0)
     spec = ExportSpec(checkpoint, "text-classification", name, repository, encoder, judge, max_length=_MAX_LENGTH)
-    found = export(spec)
-    size = sum(path.stat().st_size for path in (repository / f"{name}_encoder" / "1").glob("model.*")) / 2**20
+    found = export(replace(spec, instances=usable_cores() if layout else 0))
+    folder = Repository(repository).release_folders(name, 1)["encoder"]
+    size = sum(path.stat().st_size for path in folder.glob("model.*")) / 2**20
     agreement = next((row.value for row in found.gates if row.gate == "agreement"), None)
     figures = found.evaluation
     accuracy = (f"{figures.value:.4f}", f"{figures.drop_points:+.2f}") if figures else ("", "")
@@ -128,10 +131,11 @@ def _served(repository: Path, names: tuple[str, ...]) -> Iterator[Server]:
 def _peer_files(checkpoint: Path, repository: Path, name: str, folder: Path) -> PeerFiles:
     static = folder / "static"
     static.mkdir()
-    onnx = repository / f"{name}_encoder" / "1" / "model.onnx"
+    folders = Repository(repository).release_folders(name, 1)
     model, _ = paddle_runtime.load_model(checkpoint, checkpoint, "ErnieForSequenceClassification")
     paddle_runtime.write_static(model, ("input_ids", "token_type_ids"), static / "static")
-    return PeerFiles(checkpoint, static, onnx, repository / f"{name}_tokenizer" / "1" / "tokenizer.json", _MAX_LENGTH)
+    onnx, tokenizer = folders["encoder"] / "model.onnx", folders["tokenizer"] / "tokenizer.json"
+    return PeerFiles(checkpoint, static, onnx, tokenizer, _MAX_LENGTH)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from converters.export import EncoderSpec, ExportSpec, export
 from serving import ServerSpec, start
 from trireme.answers import shortened
 from trireme.client import Client
-from trireme.contract import Step
+from trireme.contract import CHAIN
 from trireme.repository import Repository
 
 HERE = Path(__file__).parent
@@ -48,7 +48,8 @@ def first_reviews(count: int) -> list[str]:
 
 
 def _ask(grpc_url: str, reviews: list[str]) -> Table:
-    table = Table("text", "label", "score", *(f"{step.value} ms" for step in Step), title="sentiment, served by Triton")
+    times = (f"{step.value} ms" for step in CHAIN)
+    table = Table("text", "label", "score", *times, title="sentiment, served by Triton")
     address = f"grpc://{grpc_url}"
     with triton_grpc.InferenceServerClient(grpc_url) as triton, Client(address, PIPELINE) as client:
         for review in reviews:
@@ -62,7 +63,7 @@ def _ask(grpc_url: str, reviews: list[str]) -> Table:
 
 def _step_seconds(client: triton_grpc.InferenceServerClient) -> list[float]:
     """Seconds that each step has spent so far, queueing included, by Triton's own statistics."""
-    statistics = (client.get_inference_statistics(step.model_name(PIPELINE)) for step in Step)
+    statistics = (client.get_inference_statistics(step.model_name(PIPELINE)) for step in CHAIN)
     return [sum(model.inference_stats.success.ns for model in answer.model_stats) / 1e9 for answer in statistics]
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from text_runtime.local import LocalPipeline, text_tensor
 from text_runtime.manifest import read_manifest
 from text_runtime.tensors import TEXT
-from trireme.contract import Step
+from trireme.repository import Repository
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,14 @@ def _run(pipeline: LocalPipeline, texts: list[str], window: int, seconds: float)
     pipeline.warm_up()
     requests = [{TEXT.name: text_tensor([text])} for text in texts]
     pipeline(requests[:window])
-    pipeline.engine_s, count = 0.0, 0
+    begun_s, count = pipeline.work.engine_s, 0
     cpu, start = time.process_time(), time.perf_counter()
     while (spent := time.perf_counter() - start) < seconds:
         first = count % (len(texts) - window + 1)
         pipeline(requests[first : first + window])
         count += window
-    return Ceiling(count / spent, 1e3 * (time.process_time() - cpu) / count, 1e3 * pipeline.engine_s / count)
+    cpu_s, engine_s = time.process_time() - cpu, pipeline.work.engine_s - begun_s
+    return Ceiling(count / spent, 1e3 * cpu_s / count, 1e3 * engine_s / count)
 
 
 def main() -> None:
@@ -58,9 +59,7 @@ def main() -> None:
     parser.add_argument("seconds", type=float)
     options = parser.parse_args()
     texts = [line for line in options.corpus.read_text(encoding="utf-8").split("\n") if line]
-    folders = {
-        step.value: options.repository / step.model_name(options.pipeline) / str(options.release) for step in Step
-    }
+    folders = Repository(options.repository).release_folders(options.pipeline, options.release)
     pipeline = LocalPipeline(folders, read_manifest(folders["encoder"]))
     found = _run(pipeline, texts, options.window, options.seconds)
     sys.stdout.write(json.dumps(found.__dict__))

@@ -1,9 +1,11 @@
 """What Triton itself counted during a sample: batches, queueing and compute of every step, and the padding."""
 
 import urllib.request
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import tritonclient.grpc as triton_grpc
+from tritonclient.grpc.service_pb2 import ModelStatistics
 
 from loadtest.bench.target import Target
 from trireme.contract import Step
@@ -41,7 +43,9 @@ class StepFacts:
 def read_counts(target: Target) -> Counts:
     """Read the counters of a Triton target."""
     with triton_grpc.InferenceServerClient(target.grpc_url) as client:
-        steps = {step.value: _step_counts(client, step.model_name(target.pipeline)) for step in Step}
+        versions = client.get_inference_statistics().model_stats
+    models = {step.model_name(target.pipeline): step.value for step in Step}
+    steps = {models[name]: _step_counts(versions, name) for name in models if any(v.name == name for v in versions)}
     with urllib.request.urlopen(target.metrics_url, timeout=10) as answer:
         lines = answer.read().decode().splitlines()
     return Counts(steps, _counter(lines, target, "tokens"), _counter(lines, target, "padding_tokens"))
@@ -55,8 +59,8 @@ def facts_between(before: Counts, after: Counts) -> tuple[dict[str, StepFacts], 
     return facts, padding / (padding + tokens) if tokens else 0.0
 
 
-def _step_counts(client: triton_grpc.InferenceServerClient, model: str) -> StepCounts:
-    versions = client.get_inference_statistics(model).model_stats
+def _step_counts(statistics: Sequence[ModelStatistics], model: str) -> StepCounts:
+    versions = [version for version in statistics if version.name == model]
     return StepCounts(
         sum(version.inference_count for version in versions),
         sum(version.execution_count for version in versions),

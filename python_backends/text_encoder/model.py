@@ -5,25 +5,16 @@ from typing import Any
 
 import triton_python_backend_utils as pb_utils
 
-from text_runtime.batching import BatchingSettings
+from text_runtime.batching import SETTINGS, BatchingSettings
 from text_runtime.deadlines import EXPIRED, is_over
-from text_runtime.encoder import Array, EncoderRequest, TextEncoder, Work
+from text_runtime.encoder import Array, EncoderRequest, TextEncoder
 from text_runtime.engines import load_engine
 from text_runtime.manifest import read_manifest
-from text_runtime.metrics import Counters
 from text_runtime.parameters import integers
-from text_runtime.sizing import engine_spec
+from text_runtime.sizing import SHARES, engine_spec
+from text_runtime.step_metrics import WorkCounters
 from text_runtime.tasks import task
 from text_runtime.tensors import DEADLINE, INPUT_IDS, LENGTHS, TOKEN_TYPE_IDS
-
-_BATCHING = ("token_budget", "bucket_step", "max_rows", "overhead_tokens")
-_METRICS = {
-    "trireme_encoder_rows_total": "Rows encoded",
-    "trireme_encoder_tokens_total": "Tokens of the rows encoded",
-    "trireme_encoder_padding_tokens_total": "Padding added to the rows encoded, in tokens",
-    "trireme_encoder_batches_total": "Engine calls",
-    "trireme_encoder_engine_seconds_total": "Seconds in engine calls, summed over workers",
-}
 
 
 class TritonPythonModel:
@@ -34,14 +25,13 @@ class TritonPythonModel:
         folder = Path(pb_utils.get_model_dir())
         manifest = read_manifest(folder)
         config = args["model_config"]
-        spec = engine_spec(folder, manifest.encoder, integers(config, ("threads", "workers")))
-        settings = BatchingSettings(**integers(config, _BATCHING))
+        spec = engine_spec(folder, manifest.encoder, integers(config, SHARES))
+        settings = BatchingSettings(**integers(config, SETTINGS))
         self._output = manifest.encoder.output
         self._is_per_token = task(manifest.task).is_per_token
         self._encoder = TextEncoder(load_engine(spec), manifest, settings, spec.workers)
         self._encoder.warm_up()
-        labels = {"pipeline": manifest.pipeline, "model": args["model_name"], "release": str(manifest.release)}
-        self._counters = Counters(pb_utils, _METRICS, labels)
+        self._counters = WorkCounters(pb_utils, manifest, args["model_name"])
 
     def execute(self, requests: list[Any]) -> list[Any]:
         """Encode the rows of all requests together."""
@@ -61,17 +51,12 @@ class TritonPythonModel:
             responses[places[index]] = pb_utils.InferenceResponse([pb_utils.Tensor(self._output, output)])
 
         if good:
-            self._count(self._encoder.run(good, keep, self._is_per_token))
+            self._counters.add(self._encoder.run(good, keep, self._is_per_token))
         return responses
 
     def finalize(self) -> None:
         """Send the last counts."""
         self._counters.close()
-
-    def _count(self, work: Work) -> None:
-        amounts = (work.rows, work.tokens, work.padding_tokens, work.batches, work.engine_s)
-        for name, amount in zip(_METRICS, amounts, strict=True):
-            self._counters.add(name, amount)
 
 
 def _read(request: Any) -> EncoderRequest:

@@ -8,10 +8,9 @@ import triton_python_backend_utils as pb_utils
 
 from text_runtime.labels import read_labels
 from text_runtime.manifest import Manifest, read_manifest
-from text_runtime.metrics import Counters
+from text_runtime.step_metrics import LabelCounters
 from text_runtime.tasks import Tensors, task
 
-_METRICS = {"trireme_label_total": "Answers by label"}
 _ENCODER_INPUTS = ("input_ids", "token_type_ids", "lengths", "deadline_ns")
 
 
@@ -26,8 +25,7 @@ class TritonPythonModel:
         labels = read_labels(folder, manifest.width if chosen.has_labels else 0)
         self._inputs = [tensor["name"] for tensor in orjson.loads(args["model_config"])["input"]]
         self._decoder = chosen.decoder(labels, _Steps(manifest))
-        series = {"pipeline": manifest.pipeline, "release": str(manifest.release)}
-        self._counters = Counters(pb_utils, _METRICS, series)
+        self._counters = LabelCounters(pb_utils, manifest)
 
     def execute(self, requests: list[Any]) -> list[Any]:
         """Decode all requests in one call."""
@@ -36,7 +34,7 @@ class TritonPythonModel:
         except pb_utils.TritonModelException as error:
             refusal = pb_utils.TritonError(f"a deeper level of the schema failed: {error}")
             return [pb_utils.InferenceResponse(error=refusal) for _ in requests]
-        self._count(decoded)
+        self._counters.add(decoded)
         return [
             pb_utils.InferenceResponse([pb_utils.Tensor(name, array) for name, array in tensors.items()])
             for tensors in decoded
@@ -48,13 +46,6 @@ class TritonPythonModel:
 
     def _tensors(self, request: Any) -> dict[str, Any]:
         return {name: pb_utils.get_input_tensor_by_name(request, name).as_numpy() for name in self._inputs}
-
-    def _count(self, decoded: list[Tensors]) -> None:
-        """How often each label is answered: a drift of their shares is the first sign that quality has changed."""
-        for tensors in decoded:
-            if "label" in tensors:
-                for label in tensors["label"].ravel():
-                    self._counters.add("trireme_label_total", 1, label=label.decode())
 
 
 class _Steps:

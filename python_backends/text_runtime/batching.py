@@ -2,7 +2,7 @@
 
 import bisect
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -28,9 +28,13 @@ class BatchingSettings:
     overhead_tokens: int = 16
 
     def __post_init__(self) -> None:
-        for name in ("token_budget", "bucket_step", "max_rows", "overhead_tokens"):
+        for name in SETTINGS:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+
+
+SETTINGS = tuple(field.name for field in fields(BatchingSettings))
+"""What an encoder's config may set of them, as `parameters`."""
 
 
 @dataclass(frozen=True)

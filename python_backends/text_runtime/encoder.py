@@ -50,6 +50,14 @@ class Work:
     batches: int = 0
     engine_s: float = 0.0
 
+    def add(self, other: "Work") -> None:
+        """Count another execution's work in."""
+        self.rows += other.rows
+        self.tokens += other.tokens
+        self.padding_tokens += other.padding_tokens
+        self.batches += other.batches
+        self.engine_s += other.engine_s
+
 
 @dataclass(frozen=True)
 class _Window:

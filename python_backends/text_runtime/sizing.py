@@ -10,9 +10,12 @@ from text_runtime.manifest import EncoderFacts
 _SMALL_MODEL_BYTES = 64 << 20
 _THREADS_OF_A_LARGE_MODEL = 4
 
+SHARES = ("threads", "workers")
+"""What an encoder's config may choose, as `parameters`: threads of one call, and calls at a time."""
 
-def engine_spec(folder: Path, facts: EncoderFacts, chosen: Mapping[str, int]) -> EngineSpec:
-    """The engine's spec; `chosen` may hold `threads` (of one call) and `workers` (calls at a time).
+
+def engine_spec(folder: Path, facts: EncoderFacts, chosen: Mapping[str, int], instances: int = 1) -> EngineSpec:
+    """The spec of each of so many engines that share the machine; `chosen` may hold any of `SHARES`.
 
     A small model loses more by splitting one call over threads than it gains, so each core gets calls of its own. A
     large one keeps several threads busy with one call, and a single text is answered sooner.
@@ -23,7 +26,7 @@ def engine_spec(folder: Path, facts: EncoderFacts, chosen: Mapping[str, int]) ->
     for name, number in chosen.items():
         if number < 1:
             raise ValueError(f"parameter '{name}' must be at least 1, not {number}")
-    cores = usable_cores()
+    cores = max(1, usable_cores() // instances)
     size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
     usual = 1 if size < _SMALL_MODEL_BYTES else min(cores, _THREADS_OF_A_LARGE_MODEL)
     threads = chosen.get("threads", usual)

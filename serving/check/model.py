@@ -13,7 +13,8 @@ from trireme.config import parse
 from trireme.repository import CONFIG_NAME
 
 TOKENIZER, ENCODER, POSTPROCESS = "text_tokenizer", "text_encoder", "text_postprocess"
-OUR_STEPS = (TOKENIZER, ENCODER, POSTPROCESS)
+JOINED = "text_joined"
+OUR_STEPS = (TOKENIZER, ENCODER, POSTPROCESS, JOINED)
 
 _PLATFORMS = {
     "tensorrt_plan": "tensorrt",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from serving.check.model import POSTPROCESS, TOKENIZER, Model, Models
+from serving.check.model import OUR_STEPS, Model, Models
 from serving.finding import Finding
 
 _ANY = -1  # `model_version: -1` takes the latest
@@ -35,12 +35,12 @@ def stay(model: Model, models: Models) -> Iterator[Finding]:
 
 
 def agree(model: Model, models: Models) -> Iterator[Finding]:
-    """The three steps of a pipeline are pinned to one release: they were built and judged together."""
+    """The steps of a pipeline are pinned to one release: they were built and judged together."""
     steps = model.config.ensemble_scheduling.step
     backends = {models[step.model_name].backend for step in steps if step.model_name in models}
     versions = sorted({step.model_version for step in steps})
-    if {TOKENIZER, POSTPROCESS} <= backends and (len(versions) > 1 or versions == [_ANY]):
-        remedy = "pin all three to one release: `trireme promote`"
+    if backends & set(OUR_STEPS) and (len(versions) > 1 or versions == [_ANY]):
+        remedy = "pin them to one release: `trireme promote`"
         yield model.error(f"pins its steps to {versions}, not to one release", remedy)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from serving.check.graph_file import Graph, read_graph
-from serving.check.model import ENCODER, POSTPROCESS, TOKENIZER, Model, Models
+from serving.check.model import ENCODER, JOINED, POSTPROCESS, TOKENIZER, Model, Models
 from serving.check.release_folders import has_manifest, releases_of
 from serving.finding import Finding
 from text_runtime.engines import engine_names
@@ -100,7 +100,8 @@ def _graph_differences(model: Model, manifest: Manifest, graph: Graph, path: Pat
     if set(facts.inputs) != set(graph.inputs):
         problem = f"has the inputs {sorted(graph.inputs)}, its manifest says {sorted(facts.inputs)}"
         yield model.error(problem, _AGAIN, path)
-    outputs = {tensor.name: tensor.dims[-1] for tensor in model.config.output if tensor.dims}
+    is_graphs = model.backend == ENCODER
+    outputs = {tensor.name: tensor.dims[-1] for tensor in model.config.output if tensor.dims and is_graphs}
     for name in sorted(outputs.keys() | {facts.output}):
         if name not in graph.outputs:
             yield model.error(f"has no output '{name}'", _AGAIN, path)
@@ -114,4 +115,5 @@ def _graph_differences(model: Model, manifest: Manifest, graph: Graph, path: Pat
 
 
 def _of_step(model: Model, backend: str) -> Iterator[tuple[Path, Manifest]]:
-    return releases_of(model) if model.backend == backend else iter(())
+    """The releases of the model that does a step's work."""
+    return releases_of(model) if model.backend in (backend, JOINED) else iter(())

@@ -8,7 +8,7 @@ from converters.gates import Candidate, require_passed, run_gates
 from converters.sources import SourceModel
 from text_runtime.manifest import EncoderFacts, GateRow, Manifest, SourceFacts, TokenizerFacts
 from text_runtime.tokenizer import FILE_NAME
-from trireme.contract import Step
+from trireme.contract import CHAIN, Step
 
 
 def gate(source: SourceModel, folder: Path, task: str, corpus: list[str] | None = None) -> list[GateRow]:
@@ -20,7 +20,7 @@ def gate(source: SourceModel, folder: Path, task: str, corpus: list[str] | None 
 
 def candidate_of(source: SourceModel, folder: Path, task: str, corpus: list[str]) -> Candidate:
     """The candidate that an export on ONNX Runtime would make."""
-    folders = {step: folder / step.value for step in Step}
+    folders = {step: folder / step.value for step in CHAIN}
     for path in folders.values():
         path.mkdir(parents=True)
     onnx = folder / "graph.onnx"

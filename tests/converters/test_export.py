@@ -19,7 +19,7 @@ from tests.tasks.checkpoints import make_checkpoint
 from text_runtime.manifest import TokenizerFacts
 from text_runtime.tokenizer import TextTokenizer
 from trireme.config import render
-from trireme.contract import Step
+from trireme.contract import CHAIN
 from trireme.errors import (
     CheckpointError,
     ContractError,
@@ -72,7 +72,7 @@ def test_the_manifest_tells_where_a_release_came_from_and_how_it_scored(reposito
 
 
 def test_the_configs_in_git_are_the_ones_that_an_export_writes(repository: Path) -> None:
-    for model in ("sentiment", *(step.model_name("sentiment") for step in Step)):
+    for model in ("sentiment", *(step.model_name("sentiment") for step in CHAIN)):
         assert (ROOT / "model_repository" / model / "config.pbtxt").read_text() == render(
             Repository(repository).config(model)
         )

@@ -25,6 +25,13 @@ def model_repository(releases: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def joined_repository(shared_folder: Path, tmp_path: Path) -> Path:
+    """The same with the steps joined."""
+    made = once(shared_folder / "promotion-joined", lambda folder: make_repository(folder, instances=2))
+    return Path(shutil.copytree(made, tmp_path / "joined_repository"))
+
+
+@pytest.fixture
 def server(model_repository: Path) -> Iterator[Server]:
     """A Triton on that copy."""
     with start(ServerSpec(model_repository, 0, 0, 0)) as running:

@@ -49,13 +49,13 @@ def make_checkpoint(folder: Path, seed: int, words: tuple[str, ...], size: Size 
     return folder
 
 
-def make_repository(folder: Path) -> None:
-    """Two releases of `demo`, from two checkpoints."""
+def make_repository(folder: Path, instances: int = 0) -> None:
+    """Two releases of `demo`, from two checkpoints; `instances` above 0 join their steps."""
     from converters.export import ExportSpec, export
 
     for release, words in WORDS.items():
         checkpoint = make_checkpoint(folder.parent / f"{folder.name}-checkpoint-{release}", release, words)
-        export(ExportSpec(checkpoint, "text-classification", NAME, folder))
+        export(ExportSpec(checkpoint, "text-classification", NAME, folder, instances=instances))
 
 
 def copy_release(root: Path, source: int, target: int) -> None:

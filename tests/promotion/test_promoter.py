@@ -33,8 +33,11 @@ def label_of(control: Control) -> str:
     return str(control.infer(NAME, {"text": ["好"]}).outputs["label"][0, 0].decode())
 
 
-def test_no_request_is_lost_or_answered_by_a_mixture_through_all_moves(model_repository: Path) -> None:
-    report = drill(model_repository, seconds=9, clients=8)
+@pytest.mark.parametrize("repository", ["model_repository", "joined_repository"])
+def test_no_request_is_lost_or_answered_by_a_mixture_through_all_moves(
+    request: pytest.FixtureRequest, repository: str
+) -> None:
+    report = drill(request.getfixturevalue(repository), seconds=9, clients=8)
     assert report.load.failures == []
     assert {answer.release for answer in report.load.answers} == {1, 2}
     last = report.spans[-1]

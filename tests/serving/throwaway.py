@@ -10,7 +10,7 @@ from google.protobuf.text_format import MessageToString
 from text_runtime.manifest import EncoderFacts, Manifest, SourceFacts, TokenizerFacts, sha256_of
 from trireme.client.channels import OWN_CHANNEL
 from trireme.config import ensemble_config, step_config
-from trireme.contract import Contract, Step
+from trireme.contract import CHAIN, Contract, Step
 
 NAME = "parrot"
 # `sleep 1.5` as a text keeps the tokenizer waiting for so long, `compute 1.5` busy.
@@ -58,7 +58,7 @@ def write_pipeline(root: Path, name: str = NAME, instances: int = 1, broken: Ste
     """Write release 1 of a pipeline into a repository; gives the repository."""
     contract = Contract(name, "text-classification", 2)
     files = {}
-    for step in Step:
+    for step in CHAIN:
         folder = root / step.model_name(name)
         (folder / "1").mkdir(parents=True)
         config = step_config(contract, step, [1])
@@ -84,7 +84,7 @@ def _write_manifests(root: Path, name: str, files: dict[str, str]) -> None:
         name, 1, "text-classification", 2, "2026-01-01T00:00:00Z", "0", source, TokenizerFacts(16, 0), encoder,
         files=files,
     )  # fmt: skip
-    for folder in (name, *(step.model_name(name) for step in Step)):
+    for folder in (name, *(step.model_name(name) for step in CHAIN)):
         (root / folder / "1" / "manifest.json").write_bytes(manifest.to_json())
 
 

@@ -1,6 +1,7 @@
 """One Triton that serves a pipeline of every task, from checkpoints made once, beside the sources' own answers."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,8 @@ PIPELINES: dict[str, tuple[str, str, dict[str, Any]]] = {
     ),
     "uie": ("uie", "information-extraction", {}),
 }
+TWINS = ("sentiment", "topics", "pairs", "rerank", "ner", "long-ner", "embed", "uie")
+"""Pipelines that are there twice, the second time with their steps joined in one model: `sentiment-joined`."""
 THRESHOLDS = dict(zip(TOPICS, (0.2, 0.5, 0.7, 0.4), strict=True))
 
 
@@ -59,7 +62,10 @@ def tasks_repository(shared_folder: Path, checkpoints: dict[str, Path]) -> Path:
         labels.write_bytes(orjson.dumps({"thresholds": THRESHOLDS}))
         for name, (checkpoint, task, options) in PIPELINES.items():
             extra = options | ({"labels": labels} if name == "topics" else {})
-            export(ExportSpec(checkpoints[checkpoint], task, name, folder, **extra))
+            spec = ExportSpec(checkpoints[checkpoint], task, name, folder, **extra)
+            export(spec)
+            if name in TWINS:
+                export(replace(spec, name=f"{name}-joined", instances=2 if name == "sentiment" else 1))
 
     return once(shared_folder / "task-repository", make)
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from serving import Server
-from tests.tasks.conftest import THRESHOLDS, Source
+from tests.tasks.conftest import THRESHOLDS, TWINS, Source
 from trireme.client import Client, Outputs
 from trireme.errors import RefusedInputError
 
@@ -107,6 +107,33 @@ def test_extraction_by_sixteen_clients_equals_one_by_one(tasks_server: Server, t
     assert together == alone
     deepest = [depth(answer) for answer in together]
     assert {1, 2, 3} <= set(deepest)
+
+
+@pytest.mark.parametrize("pipeline", TWINS)
+def test_a_joined_pipeline_answers_as_its_separate_steps_do(
+    tasks_server: Server, texts: list[str], pipeline: str
+) -> None:
+    inputs = {"text": texts}
+    if pipeline in ("pairs", "rerank"):
+        inputs["text_pair"] = [*texts[1:], texts[0]]
+    if pipeline == "uie":
+        inputs["schema"] = [schema_of(index) for index in range(len(texts))]
+    separate, joined = (ask(tasks_server, name, **inputs).tensors for name in (pipeline, f"{pipeline}-joined"))
+    assert separate.keys() == joined.keys()
+    for name, theirs in separate.items():
+        if theirs.dtype != np.object_:
+            np.testing.assert_allclose(joined[name], theirs, atol=TOLERANCE)
+            continue
+        for ours, their in zip(joined[name].ravel(), theirs.ravel(), strict=True):
+            assert readable(ours) == readable(their)
+
+
+def readable(value: bytes) -> Any:
+    """A label, or JSON with approximate scores."""
+    try:
+        return approximate(json.loads(value))
+    except ValueError:
+        return value
 
 
 def schema_of(index: int) -> str:

@@ -32,6 +32,7 @@ def export(
     max_drop: options.MaxDrop = 0.5,
     prune: options.Share = None,
     recover_epochs: options.RecoverEpochs = 0,
+    joined: options.Instances = 0,
 ) -> None:
     """Export a checkpoint as the next release of a pipeline.
 
@@ -60,6 +61,7 @@ def export(
         labels=labels,
         is_normalized=normalize,
         corpus=corpus,
+        instances=joined,
     )
     with progress_on_stderr("exporting") as progress:
         _say(run(wanted, progress))

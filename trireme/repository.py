@@ -14,6 +14,7 @@ from trireme.errors import RepositoryError
 
 CONFIG_NAME = "config.pbtxt"
 ROUTER_BACKEND = "text_router"
+JOINED_BACKEND = "text_joined"
 ROUTER_VERSION = 1_000_000
 """The router's own version: no release has this number, so nobody takes it for one. Its answers name the release in
 the response parameter `release`, where Triton can carry one (2.51 cannot)."""
@@ -41,7 +42,9 @@ class Repository:
 
     def steps(self, pipeline: str) -> tuple[Step, ...]:
         """The models that the pipeline's ensemble calls."""
-        return (Step.JOINED,) if (self.root / Step.JOINED.model_name(pipeline)).is_dir() else CHAIN
+        name = Step.JOINED.model_name(pipeline)
+        is_there = (self.root / name / CONFIG_NAME).is_file()  # as a step, or as another pipeline's ensemble
+        return (Step.JOINED,) if is_there and self.config(name).backend == JOINED_BACKEND else CHAIN
 
     def step_models(self, pipeline: str) -> list[str]:
         """Their names."""

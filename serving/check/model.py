@@ -10,11 +10,10 @@ from tritonclient.grpc.model_config_pb2 import ModelConfig
 
 from serving.finding import FAIL, WARN, Finding
 from trireme.config import parse
-from trireme.repository import CONFIG_NAME
+from trireme.repository import CONFIG_NAME, JOINED_BACKEND
 
 TOKENIZER, ENCODER, POSTPROCESS = "text_tokenizer", "text_encoder", "text_postprocess"
-JOINED = "text_joined"
-OUR_STEPS = (TOKENIZER, ENCODER, POSTPROCESS, JOINED)
+OUR_STEPS = (TOKENIZER, ENCODER, POSTPROCESS, JOINED_BACKEND)
 
 _PLATFORMS = {
     "tensorrt_plan": "tensorrt",

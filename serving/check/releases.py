@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from serving.check.graph_file import Graph, read_graph
-from serving.check.model import ENCODER, JOINED, POSTPROCESS, TOKENIZER, Model, Models
+from serving.check.model import ENCODER, POSTPROCESS, TOKENIZER, Model, Models
 from serving.check.release_folders import has_manifest, releases_of
 from serving.finding import Finding
 from text_runtime.engines import engine_names
@@ -16,7 +16,7 @@ from text_runtime.manifest import FILE_NAME, Manifest, read_manifest
 from text_runtime.tasks import task
 from trireme.errors import IntegrityError, MissingLibraryError
 from trireme.integrity import verify_release
-from trireme.repository import Repository
+from trireme.repository import JOINED_BACKEND, Repository
 
 _AGAIN = "export the release again"
 
@@ -116,4 +116,4 @@ def _graph_differences(model: Model, manifest: Manifest, graph: Graph, path: Pat
 
 def _of_step(model: Model, backend: str) -> Iterator[tuple[Path, Manifest]]:
     """The releases of the model that does a step's work."""
-    return releases_of(model) if model.backend in (backend, JOINED) else iter(())
+    return releases_of(model) if model.backend in (backend, JOINED_BACKEND) else iter(())

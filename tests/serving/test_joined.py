@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from tests.python_backends.counting import FLUSHED_S, counter
 from tests.serving.throwaway import seconds_until_answered
 from trireme.client import Client
 from trireme.errors import ContractError, UnsupportedError
+from trireme.integrity import verify_release
 from trireme.repository import Repository
 
 CHECKPOINT = Path(__file__).parents[2] / "examples/sentiment/checkpoint"
@@ -100,6 +102,18 @@ def test_releases_of_a_pipeline_are_all_joined_or_all_separate(repository: Path,
     with pytest.raises(ContractError, match="its steps are separate"):
         export(joined(tmp_path / "separate"))
     assert not (tmp_path / "separate" / "sentiment_joined").exists()
+
+
+def test_a_pipeline_whose_name_ends_in_joined_is_not_taken_for_a_step(tmp_path: Path) -> None:
+    for name, instances in (("a", 0), ("a_joined", 0), ("b_joined", 2), ("b", 0)):
+        export(replace(joined(tmp_path, instances), name=name))
+    repository = Repository(tmp_path)
+    assert repository.pipelines() == ["a", "a_joined", "b", "b_joined"]
+    assert [len(repository.steps(name)) for name in repository.pipelines()] == [3, 3, 3, 1]
+    for name in repository.pipelines():
+        verify_release(repository, name, 1)
+    with pytest.raises(ContractError, match="'a'"):
+        export(replace(joined(tmp_path), name="a"))
 
 
 def test_what_cannot_be_joined_is_refused(tmp_path: Path) -> None:

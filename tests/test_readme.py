@@ -71,3 +71,9 @@ def test_the_readme_names_every_folder_that_is_there() -> None:
     folders = {path.parent.name for path in ROOT.glob("*/__init__.py")} | {"deploy", "model_repository"}
     for folder in folders - {"tests", "examples"}:
         assert f"`{folder}/`" in README
+
+
+@pytest.mark.parametrize("line", re.findall(r"^\$ (trireme export .*)$", README, flags=re.MULTILINE))
+def test_an_export_example_publishes_a_release(line: str, tmp_path: Path) -> None:
+    printed = run([*shlex.split(line), "--repository", str(tmp_path / "models")])
+    assert re.search(r"^\w+ release 1: .* gates passed$", printed, flags=re.MULTILINE)

@@ -8,7 +8,7 @@ import tritonclient.grpc as triton_grpc
 from tritonclient.grpc.service_pb2 import ModelStatistics
 
 from loadtest.bench.target import Target
-from trireme.contract import Step
+from trireme.contract import CHAIN, Step
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,9 @@ def read_counts(target: Target) -> Counts:
     """Read the counters of a Triton target."""
     with triton_grpc.InferenceServerClient(target.grpc_url) as client:
         versions = client.get_inference_statistics().model_stats
-    models = {step.model_name(target.pipeline): step.value for step in Step}
-    steps = {models[name]: _step_counts(versions, name) for name in models if any(v.name == name for v in versions)}
+    names = {version.name for version in versions}
+    chain = CHAIN if Step.TOKENIZER.model_name(target.pipeline) in names else (Step.JOINED,)
+    steps = {step.value: _step_counts(versions, step.model_name(target.pipeline)) for step in chain}
     with urllib.request.urlopen(target.metrics_url, timeout=10) as answer:
         lines = answer.read().decode().splitlines()
     return Counts(steps, _counter(lines, target, "tokens"), _counter(lines, target, "padding_tokens"))

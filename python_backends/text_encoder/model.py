@@ -10,6 +10,7 @@ from text_runtime.deadlines import EXPIRED, is_over
 from text_runtime.encoder import Array, EncoderRequest, TextEncoder
 from text_runtime.engines import load_engine
 from text_runtime.manifest import read_manifest
+from text_runtime.pace import Pace
 from text_runtime.parameters import integers
 from text_runtime.sizing import SHARES, engine_spec
 from text_runtime.step_metrics import WorkCounters
@@ -31,14 +32,23 @@ class TritonPythonModel:
         self._is_per_token = task(manifest.task).is_per_token
         self._encoder = TextEncoder(load_engine(spec), manifest, settings, spec.workers)
         self._encoder.warm_up()
+        self._pace = Pace()
         self._counters = WorkCounters(pb_utils, manifest, args["model_name"])
 
     def execute(self, requests: list[Any]) -> list[Any]:
         """Encode the rows of all requests together."""
+        with self._pace.execution():
+            return self._execute(requests)
+
+    def finalize(self) -> None:
+        """Send the last counts."""
+        self._counters.close()
+
+    def _execute(self, requests: list[Any]) -> list[Any]:
         responses: list[Any] = [None] * len(requests)
         good, places = [], []
         for index, request in enumerate(requests):
-            responses[index] = _unwanted(request)
+            responses[index] = self._unwanted(request)
             if responses[index]:
                 continue
             try:
@@ -54,9 +64,13 @@ class TritonPythonModel:
             self._counters.add(self._encoder.run(good, keep, self._is_per_token))
         return responses
 
-    def finalize(self) -> None:
-        """Send the last counts."""
-        self._counters.close()
+    def _unwanted(self, request: Any) -> Any:
+        """The refusal of a request for whose answer nobody waits any more, or None."""
+        if self._pace.is_slow and request.is_cancelled():
+            return _refusal("the client cancelled the request", pb_utils.TritonError.CANCELLED)
+        if is_over(pb_utils.get_input_tensor_by_name(request, DEADLINE.name).as_numpy()[0, 0]):
+            return _refusal(EXPIRED, pb_utils.TritonError.UNAVAILABLE)
+        return None
 
 
 def _read(request: Any) -> EncoderRequest:
@@ -66,15 +80,6 @@ def _read(request: Any) -> EncoderRequest:
         pb_utils.get_input_tensor_by_name(request, LENGTHS.name).as_numpy(),
         None if types is None else types.as_numpy(),
     )
-
-
-def _unwanted(request: Any) -> Any:
-    """The refusal of a request for whose answer nobody waits any more, or None."""
-    if request.is_cancelled():
-        return _refusal("the client cancelled the request", pb_utils.TritonError.CANCELLED)
-    if is_over(pb_utils.get_input_tensor_by_name(request, DEADLINE.name).as_numpy()[0, 0]):
-        return _refusal(EXPIRED, pb_utils.TritonError.UNAVAILABLE)
-    return None
 
 
 def _refusal(message: str, code: Any) -> Any:

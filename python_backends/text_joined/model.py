@@ -13,6 +13,7 @@ from text_runtime.batching import SETTINGS, BatchingSettings
 from text_runtime.encoder import Work
 from text_runtime.local import LocalPipeline
 from text_runtime.manifest import read_manifest
+from text_runtime.pace import Pace
 from text_runtime.parameters import integers
 from text_runtime.sizing import SHARES, engine_spec
 from text_runtime.step_metrics import LabelCounters, WorkCounters
@@ -35,15 +36,25 @@ class TritonPythonModel:
         self._inputs = [tensor.name for tensor in task(manifest.task).inputs]
         self._pipeline = LocalPipeline(dict.fromkeys(_STEPS, folder), manifest, engine, settings)
         self._pipeline.warm_up()
+        self._pace = Pace()
         self._work = WorkCounters(pb_utils, manifest, args["model_name"])
         self._labels = LabelCounters(pb_utils, manifest)
 
     def execute(self, requests: list[Any]) -> list[Any]:
         """Answer all requests together."""
+        with self._pace.execution():
+            return self._execute(requests)
+
+    def finalize(self) -> None:
+        """Send the last counts."""
+        self._work.close()
+        self._labels.close()
+
+    def _execute(self, requests: list[Any]) -> list[Any]:
         responses: list[Any] = [None] * len(requests)
         questions, places = [], []
         for index, request in enumerate(requests):
-            if request.is_cancelled():  # nobody waits for it
+            if self._pace.is_slow and request.is_cancelled():
                 responses[index] = _refusal("the client cancelled the request", pb_utils.TritonError.CANCELLED)
                 continue
             try:
@@ -56,11 +67,6 @@ class TritonPythonModel:
             tensors = [pb_utils.Tensor(name, array) for name, array in answer.items()]
             responses[index] = pb_utils.InferenceResponse(tensors)
         return responses
-
-    def finalize(self) -> None:
-        """Send the last counts."""
-        self._work.close()
-        self._labels.close()
 
     def _answers(self, questions: list[Any]) -> list[Tensors]:
         self._pipeline.work = Work()

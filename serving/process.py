@@ -22,7 +22,7 @@ _spawner = ThreadPoolExecutor(1, "trireme-spawner")
 
 
 def spawn(launch: Launch) -> subprocess.Popen[bytes]:
-    """Start Triton in a session of its own; the kernel ends it should this process die."""
+    """Start Triton in a process group of its own, out of Ctrl-C's reach; the kernel ends it should this process die."""
     spawned = _spawner.submit(_spawn, launch)
     try:
         return spawned.result()
@@ -36,7 +36,10 @@ def spawn(launch: Launch) -> subprocess.Popen[bytes]:
 def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
     libc, parent = ctypes.CDLL(None), os.getpid()
 
-    def die_with_parent() -> None:
+    def stand_apart() -> None:
+        # No session of its own: to the kernel that is a group of its own too (autogroup), in which a step that loads
+        # lets the others wait for hundreds of milliseconds.
+        os.setpgid(0, 0)
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
         if os.getppid() != parent:  # it died before we asked
             os._exit(1)
@@ -48,8 +51,7 @@ def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            start_new_session=True,
-            preexec_fn=die_with_parent,
+            preexec_fn=stand_apart,
         )
 
 

@@ -42,6 +42,11 @@ CHAIN = (Step.TOKENIZER, Step.ENCODER, Step.POSTPROCESS)
 """The three steps in the order in which a text passes them."""
 
 
+def doer(step: Step, steps: Collection[Step]) -> Step:
+    """The one of a pipeline's `steps` that does a step's work."""
+    return step if step in steps else Step.JOINED
+
+
 @dataclass(frozen=True)
 class GpuLayout:
     """What is fixed of a pipeline whose encoder runs in Triton's own backend on a GPU and takes equal shapes only.
@@ -101,7 +106,7 @@ class Contract:
 
     def model_of(self, step: Step) -> str:
         """The model that does a step's work."""
-        return (step if step in self.steps else Step.JOINED).model_name(self.pipeline)
+        return doer(step, self.steps).model_name(self.pipeline)
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:

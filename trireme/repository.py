@@ -9,7 +9,7 @@ from tritonclient.grpc.model_config_pb2 import ModelConfig
 
 from text_runtime.manifest import FILE_NAME, Manifest, read_manifest
 from trireme import config
-from trireme.contract import CHAIN, Step
+from trireme.contract import CHAIN, Step, doer
 from trireme.errors import RepositoryError
 
 CONFIG_NAME = "config.pbtxt"
@@ -52,7 +52,7 @@ class Repository:
 
     def step_folder(self, pipeline: str, step: Step) -> Path:
         """The folder of the model that does a step's work."""
-        return self.root / (step if step in self.steps(pipeline) else Step.JOINED).model_name(pipeline)
+        return self.root / doer(step, self.steps(pipeline)).model_name(pipeline)
 
     def release_folders(self, pipeline: str, release: int) -> dict[str, Path]:
         """Where the files of each of the three steps of a release are: `tokenizer`, `encoder`, `postprocess`."""

@@ -19,8 +19,8 @@ from tests.tasks.ways import url_of
 from text_runtime.local import LocalPipeline, text_tensor
 from text_runtime.manifest import read_manifest
 from trireme.client import Client
-from trireme.contract import CHAIN
 from trireme.errors import TimedOutError
+from trireme.repository import Repository
 
 TOLERANCE = 1e-4
 WAIT_S = 60
@@ -58,7 +58,7 @@ def texts(reviews: list[str]) -> list[str]:
 @pytest.fixture(scope="module")
 def alone(repository: Path, texts: list[str]) -> npt.NDArray[np.float32]:
     """The scores of every text in a batch of one, in this process: FP32 [texts, 2]."""
-    folders = {step.value: repository / step.model_name("sentiment") / "1" for step in CHAIN}
+    folders = Repository(repository).release_folders("sentiment", 1)
     pipeline = LocalPipeline(folders, read_manifest(folders["encoder"]))
     return np.concatenate([pipeline([{"text": text_tensor([text])}])[0]["scores"] for text in texts])
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from tritonclient.utils import InferenceServerException
 
+from text_runtime.deadlines import EXPIRED
 from trireme.client.exchange import Call, Request
 from trireme.contract import MAX_BATCH_SIZE
 from trireme.errors import (
@@ -23,7 +24,6 @@ _UNAVAILABLE = {"503", "StatusCode.UNAVAILABLE"}
 _TIMED_OUT = {"504", "StatusCode.DEADLINE_EXCEEDED"}
 _UNKNOWN = {"404", "StatusCode.NOT_FOUND"}
 _REFUSED = {"400", "StatusCode.INVALID_ARGUMENT"}
-_EXPIRED = "Request timeout expired"  # in a step's queue, said with the status of a server that is away
 
 _NOISE = re.compile(r"^\[request id: [^]]*\] |^in ensemble '[^']*', ")
 _ROW = re.compile(r"(input '[^']+', row )(\d+)")
@@ -65,7 +65,7 @@ def translated(target: Target, lost: tuple[type[Exception], ...]) -> Iterator[No
 
 def _translation(error: InferenceServerException, target: Target) -> TriremeError:
     status, pipeline, message = str(error.status()), target.call.pipeline, _NOISE.sub("", str(error.message()))
-    if status in _TIMED_OUT or _EXPIRED in message:
+    if status in _TIMED_OUT or EXPIRED in message:  # said with the status of a server that is away
         return TimedOutError(pipeline, target.server, target.call.timeout_s)
     if status in _UNAVAILABLE:
         return UnavailableError(target.server, message)

@@ -3,12 +3,19 @@
 All else is taken over from the configs on disk, so that a tuned instance count or queue survives every promotion.
 """
 
-from tritonclient.grpc.model_config_pb2 import ModelConfig, ModelInstanceGroup, ModelParameter
+from tritonclient.grpc.model_config_pb2 import (
+    ModelConfig,
+    ModelDynamicBatching,
+    ModelInstanceGroup,
+    ModelParameter,
+)
 
 from promotion.layout import Traffic
 from text_runtime.routing import Split
 from trireme.config import specific_versions
 from trireme.repository import ROUTER_BACKEND, ROUTER_VERSION
+
+_ROUTERS = 2  # the next requests are tokenized while the last ones are encoded
 
 
 def pinned_ensemble(ensemble: ModelConfig, name: str, release: int) -> ModelConfig:
@@ -45,7 +52,8 @@ def router(ensemble: ModelConfig, split: Split) -> ModelConfig:
         max_batch_size=ensemble.max_batch_size,
         input=ensemble.input,
         output=ensemble.output,
-        instance_group=[ModelInstanceGroup(count=1, kind=ModelInstanceGroup.KIND_CPU)],
+        dynamic_batching=ModelDynamicBatching(),
+        instance_group=[ModelInstanceGroup(count=_ROUTERS, kind=ModelInstanceGroup.KIND_CPU)],
         parameters={name: ModelParameter(string_value=text) for name, text in texts.items()},
         version_policy=specific_versions([ROUTER_VERSION]),
     )

@@ -1,16 +1,15 @@
 """The Triton backend `text_router`: stands in for a pipeline during a canary and passes each request, whole, to the
 ensemble of one release.
 
-Requests are answered through response senders from an event loop of the router's own, so that a slow release holds up
-none of the other's answers. Requests that wait for the same release are passed on together. Every answer carries the
-parameter `release`, since the router's own version says nothing about it, where Triton can pass response parameters on:
-2.51 cannot.
+What an execution holds for one release is asked together, and each release from threads of its own, so that one that
+hangs holds up none of the other's answers. Every answer carries the parameter `release`, since the router's own version
+says nothing about it, where Triton can pass response parameters on: 2.51 cannot.
 """
 
-import asyncio
-import threading
 import time
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,11 +19,12 @@ import triton_python_backend_utils as pb_utils
 
 from text_runtime.canary_metrics import CanaryMetrics
 from text_runtime.deadlines import deadline_ns, latest, timeout_us
-from text_runtime.gathering import Gathering
+from text_runtime.patience import Patience
 from text_runtime.routing import parse_split
 
 _DRAIN_S = 30.0
-_EXECUTIONS = 2  # the next one is tokenized while the last one is encoded
+_THREADS = 8
+_COPIES_MAX = 32
 
 
 @dataclass(frozen=True)
@@ -46,32 +46,54 @@ class _Question:
         return self.outputs, *(tensor.name() for tensor in self.tensors)
 
 
+@dataclass(frozen=True)
+class _Call:
+    """A question, whom it is put to, and where its answer goes."""
+
+    question: _Question
+    release: int
+    is_copied: bool
+    sender: Any
+
+
 class _Release:
-    """The ensemble of one release."""
+    """The ensemble of one release, and the threads that ask it."""
 
-    def __init__(self, model: str, rows_max: int) -> None:
-        self._model = model
-        self._gathering: Gathering[_Question, Any] = Gathering(self._ask_together, rows_max, _EXECUTIONS)
+    def __init__(self, pipeline: str, number: int) -> None:
+        self.number = number
+        self._model = f"{pipeline}_v{number}"
+        self._threads = ThreadPoolExecutor(_THREADS, self._model)
+        self._pending: set[Future[None]] = set()
 
-    async def ask(self, question: _Question) -> Any:
-        """The ensemble's answer, or error, as a response."""
-        return await self._gathering.ask(question, question.kind, question.rows)
+    @property
+    def pending(self) -> int:
+        """How much work of its threads is not done yet."""
+        return len(self._pending)
 
-    async def _ask_together(self, questions: Sequence[_Question]) -> list[Any]:
+    def start(self, work: Callable[..., None], *arguments: Any) -> Future[None]:
+        """Let one of the threads do it."""
+        future = self._threads.submit(work, *arguments)
+        self._pending.add(future)
+        future.add_done_callback(self._pending.discard)
+        return future
+
+    def ask(self, questions: Sequence[_Question]) -> list[Any]:
+        """The ensemble's answers, or errors, as responses. The questions are of one kind and fit into one request."""
         if len(questions) == 1:
-            return [await self._ask(questions[0])]
-        answer = await self._ask(_merged(questions))
+            return [self._ask(questions[0])]
+        answer = self._ask(_merged(questions))
         if answer.has_error():  # one of them is to blame: the others must not fail with it
-            return list(await asyncio.gather(*map(self._ask, questions)))
+            half = len(questions) // 2
+            return self.ask(questions[:half]) + self.ask(questions[half:])
         return _split(answer, [question.rows for question in questions])
 
-    async def _ask(self, question: _Question) -> Any:
-        return await pb_utils.InferenceRequest(
+    def _ask(self, question: _Question) -> Any:
+        return pb_utils.InferenceRequest(
             model_name=self._model,
             requested_output_names=list(question.outputs),
             inputs=question.tensors,
             timeout=timeout_us(question.deadline),
-        ).async_exec()
+        ).exec()
 
 
 class TritonPythonModel:
@@ -83,63 +105,74 @@ class TritonPythonModel:
         texts = {name: value["string_value"] for name, value in config["parameters"].items()}
         self._split = parse_split(args["model_name"], texts)
         self._names = [tensor["name"] for tensor in config["input"]]
-        self._releases = {
-            release: _Release(f"{self._split.pipeline}_v{release}", config["max_batch_size"])
-            for release in (self._split.current, self._split.candidate)
-        }
+        pipeline = self._split.pipeline
+        self._current, self._candidate = (
+            _Release(pipeline, number) for number in (self._split.current, self._split.candidate)
+        )
+        self._patience = Patience()
         self._has_parameters = _has_parameters()
         self._metrics = CanaryMetrics(pb_utils, self._split)
-        self._pending: set[Any] = set()
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="router", daemon=True)
-        self._thread.start()
 
     def execute(self, requests: list[Any]) -> None:
-        """Pass every request on; the answers come later, through the senders."""
+        """Pass every request on. The answers are sent as they come, most of them before this returns."""
+        calls: defaultdict[Any, list[_Call]] = defaultdict(list)
         for request in requests:
-            coroutine = self._route(request, request.get_response_sender())
-            future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
-            self._pending.add(future)
-            future.add_done_callback(self._pending.discard)
+            sender = request.get_response_sender()
+            try:
+                call = self._call(request, sender)
+            except Exception as error:  # an exception that escapes would fail the others too
+                _send(sender, _failure(str(error)))
+                continue
+            calls[call.release, call.question.kind].append(call)
+        started: dict[int, list[Future[None]]] = {self._split.current: [], self._split.candidate: []}
+        for (number, _), together in calls.items():
+            release = self._candidate if number == self._split.candidate else self._current
+            started[number].append(release.start(self._answer, release, together))
+        self._patience.wait(started[self._split.current], started[self._split.candidate])
 
     def finalize(self) -> None:
         """Answer what is under way before the instance goes."""
         deadline = time.monotonic() + _DRAIN_S
-        while self._pending and time.monotonic() < deadline:
+        while (self._current.pending or self._candidate.pending) and time.monotonic() < deadline:
             time.sleep(0.005)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
         self._metrics.close()
 
-    async def _route(self, request: Any, sender: Any) -> None:
-        try:
-            question, parameters = self._parts(request)
-            is_candidates = self._split.is_candidates(_key(parameters))
-            is_copied = is_candidates and self._split.is_mirror
-            release = self._split.candidate if is_candidates and not is_copied else self._split.current
-            answer = await self._ask(release, question)
-            _send(sender, _answer(answer, self._parameters(release)))
-        except Exception as error:  # an exception that escapes would leave the caller without any answer
-            _send(sender, _failure(str(error)))
-            return
-        if is_copied:
-            self._metrics.compare(answer, await self._ask(self._split.candidate, question))
-
-    def _parameters(self, release: int) -> dict[str, Any]:
-        return {"parameters": {"release": release}} if self._has_parameters else {}
-
-    def _parts(self, request: Any) -> tuple[_Question, dict[str, Any]]:
+    def _call(self, request: Any, sender: Any) -> _Call:
         found = (pb_utils.get_input_tensor_by_name(request, name) for name in self._names)
         tensors = [tensor for tensor in found if tensor is not None]
         outputs = tuple(sorted(request.requested_output_names()))
         question = _Question(tensors, outputs, deadline_ns(request.timeout()))
-        return question, orjson.loads(request.parameters() or "{}")
+        is_candidates = self._split.is_candidates(_key(orjson.loads(request.parameters() or "{}")))
+        is_copied = is_candidates and self._split.is_mirror
+        release = self._split.candidate if is_candidates and not is_copied else self._split.current
+        return _Call(question, release, is_copied, sender)
 
-    async def _ask(self, release: int, question: _Question) -> Any:
-        started = time.monotonic()
-        answer = await self._releases[release].ask(question)
-        self._metrics.count(release, answer, time.monotonic() - started)
-        return answer
+    def _answer(self, release: _Release, calls: list[_Call]) -> None:
+        answers = self._asked(release, calls)
+        for call, answer in zip(calls, answers, strict=True):
+            _send(call.sender, _answer(answer, self._parameters(release.number)))
+        copied = [(call, answer) for call, answer in zip(calls, answers, strict=True) if call.is_copied]
+        if copied and self._candidate.pending < _COPIES_MAX:  # a candidate that falls behind gets fewer copies
+            self._candidate.start(self._compare, *zip(*copied, strict=True))
+
+    def _compare(self, calls: list[_Call], answers: list[Any]) -> None:
+        for ours, theirs in zip(answers, self._asked(self._candidate, calls), strict=True):
+            self._metrics.compare(ours, theirs)
+
+    def _asked(self, release: _Release, calls: Sequence[_Call]) -> list[Any]:
+        began = time.monotonic()
+        try:
+            answers = release.ask([call.question for call in calls])
+        except Exception as error:  # each of them must hear of it
+            answers = [_failure(str(error)) for _ in calls]
+        seconds = time.monotonic() - began
+        self._patience.note(release is self._candidate, seconds)
+        for answer in answers:
+            self._metrics.count(release.number, answer, seconds)
+        return answers
+
+    def _parameters(self, release: int) -> dict[str, Any]:
+        return {"parameters": {"release": release}} if self._has_parameters else {}
 
 
 def _merged(questions: Sequence[_Question]) -> _Question:

@@ -142,23 +142,12 @@ def kill_under_load(server: Server, spec: PromotionSpec, model: str) -> tuple[fl
 
 
 @pytest.mark.drill
-@pytest.mark.parametrize("step", ["tokenizer", "encoder", "postprocess"])
-def test_answers_resume_within_five_seconds_of_a_step_killed_under_load(
-    server: Server, in_canary: PromotionSpec, step: str
+@pytest.mark.parametrize("model", [NAME, f"{NAME}_tokenizer", f"{NAME}_encoder", f"{NAME}_postprocess"])
+def test_answers_resume_within_five_seconds_of_a_process_killed_under_load_and_nobody_hangs(
+    server: Server, in_canary: PromotionSpec, model: str
 ) -> None:
-    killed, answers = kill_under_load(server, in_canary, f"{NAME}_{step}")
+    killed, answers = kill_under_load(server, in_canary, model)
     assert all(answer.release for answer in answers if answer.ended > killed + 5)
     assert max(answer.seconds for answer in answers) < 5
-
-
-@pytest.mark.drill
-def test_a_router_killed_under_load_loses_what_was_in_flight_and_nothing_else(
-    server: Server, in_canary: PromotionSpec
-) -> None:
-    killed, answers = kill_under_load(server, in_canary, NAME)
-    lost = [answer for answer in answers if not answer.release and answer.seconds > 5]
-    assert all(answer.ended - answer.seconds < killed + 5 for answer in lost)
-    assert len(lost) <= 16  # one a client: Triton 2.51 never answers them, and each waits for its client's own deadline
-    assert all(answer.release for answer in answers if answer.ended - answer.seconds > killed + 5)
     with promoting(in_canary) as promoter:
         assert promoter.promote(2).evidence["switched_s"] < 10

@@ -4,8 +4,10 @@ import re
 import time
 import urllib.request
 from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import psutil
 import pytest
 import tritonclient.grpc as triton_grpc
 from tritonclient.utils import InferenceServerException
@@ -14,8 +16,10 @@ from promotion.metrics import CanaryCounts, read_counts
 from promotion.promoter import promoting
 from promotion.spec import PromotionSpec
 from serving import Server
+from serving.process import model_of, stubs_of, version_of
 from tests.promotion.load import Answer, Load, goldens_of
 from tests.promotion.releases import NAME
+from text_runtime.routing import Split
 
 PERCENT = 10.0
 PULSES = 40
@@ -52,6 +56,20 @@ def asked(server: Server, spec: PromotionSpec, requests: int, keys: int = 0) -> 
     return load.answers
 
 
+def _text() -> triton_grpc.InferInput:
+    text = triton_grpc.InferInput("text", [1, 1], "BYTES")
+    text.set_data_from_numpy(np.array([["好"]], dtype=np.object_))
+    return text
+
+
+def _ask(client: triton_grpc.InferenceServerClient, key: str) -> None:
+    client.infer(NAME, [_text()], parameters={"key": key}, client_timeout=30)
+
+
+def _is_encoder_of(stub: psutil.Process, release: int) -> bool:
+    return (model_of(stub), version_of(stub)) == (f"{NAME}_encoder", str(release))
+
+
 @pytest.mark.parametrize(
     ("requests", "points"), [(2_000, 3.0), pytest.param(20_000, 1.0, marks=pytest.mark.drill)], ids=["few", "many"]
 )
@@ -76,12 +94,10 @@ def test_a_tenth_of_the_requests_goes_to_the_candidate_and_metrics_say_the_same(
 def test_a_time_out_is_kept_through_the_router(server: Server, spec: PromotionSpec) -> None:
     with promoting(spec) as promoter:
         promoter.canary(2, PERCENT)
-    text = triton_grpc.InferInput("text", [1, 1], "BYTES")
-    text.set_data_from_numpy(np.array([["好"]], dtype=np.object_))
     with triton_grpc.InferenceServerClient(server.grpc_url) as client:
         with pytest.raises(InferenceServerException, match="Request timeout expired"):
-            client.infer(NAME, [text], timeout=1)
-        client.infer(NAME, [text], timeout=60_000_000)
+            client.infer(NAME, [_text()], timeout=1)
+        client.infer(NAME, [_text()], timeout=60_000_000)
 
 
 def test_each_key_stays_on_one_side_over_both_protocols(server: Server, spec: PromotionSpec) -> None:
@@ -93,3 +109,23 @@ def test_each_key_stays_on_one_side_over_both_protocols(server: Server, spec: Pr
     assert len(sides) == 40
     assert all(len(releases) == 1 for releases in sides.values())
     assert {release for releases in sides.values() for release in releases} == {1, 2}
+
+
+def test_a_candidate_that_hangs_holds_up_nobody_whom_the_current_release_answers(
+    server: Server, spec: PromotionSpec
+) -> None:
+    with promoting(spec) as promoter:
+        promoter.canary(2, 50)
+    split, callers = Split(NAME, 1, 2, 50), [f"user-{number}" for number in range(99)]
+    ours, theirs = (next(key for key in callers if split.is_candidates(key) is side) for side in (False, True))
+    (encoder,) = (stub for stub in stubs_of(server.pid) if _is_encoder_of(stub, 2))
+    encoder.suspend()
+    with ThreadPoolExecutor(8) as threads, triton_grpc.InferenceServerClient(server.grpc_url) as client:
+        hanging = [threads.submit(_ask, client, theirs) for _ in range(16)]
+        began = time.monotonic()
+        for _ in range(50):
+            _ask(client, ours)
+        assert time.monotonic() - began < 5
+        assert not all(future.done() for future in hanging)
+        failed = [future.exception(30) for future in hanging]
+        assert isinstance(failed[0], InferenceServerException)  # the last ones may find it brought back

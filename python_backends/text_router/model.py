@@ -46,16 +46,6 @@ class _Question:
         return self.outputs, *(tensor.name() for tensor in self.tensors)
 
 
-@dataclass(frozen=True)
-class _Call:
-    """A question, whom it is put to, and where its answer goes."""
-
-    question: _Question
-    release: int
-    is_copied: bool
-    sender: Any
-
-
 class _Release:
     """The ensemble of one release, and the threads that ask it."""
 
@@ -96,6 +86,23 @@ class _Release:
         ).exec()
 
 
+@dataclass(frozen=True)
+class _Call:
+    """A question, whom it is put to, and where its answer goes."""
+
+    question: _Question
+    release: _Release
+    is_copied: bool
+    sender: Any
+
+    def reply(self, answer: Any, **parameters: Any) -> None:
+        """Send the answer, or why it cannot be sent."""
+        try:
+            _send(self.sender, _answer(answer, parameters))
+        except Exception as error:  # a call without any answer would hang
+            _send(self.sender, _failure(str(error)))
+
+
 class TritonPythonModel:
     """One instance of a router."""
 
@@ -115,7 +122,7 @@ class TritonPythonModel:
 
     def execute(self, requests: list[Any]) -> None:
         """Pass every request on. The answers are sent as they come, most of them before this returns."""
-        calls: defaultdict[Any, list[_Call]] = defaultdict(list)
+        calls: defaultdict[tuple[_Release, Any], list[_Call]] = defaultdict(list)
         for request in requests:
             sender = request.get_response_sender()
             try:
@@ -124,11 +131,10 @@ class TritonPythonModel:
                 _send(sender, _failure(str(error)))
                 continue
             calls[call.release, call.question.kind].append(call)
-        started: dict[int, list[Future[None]]] = {self._split.current: [], self._split.candidate: []}
-        for (number, _), together in calls.items():
-            release = self._candidate if number == self._split.candidate else self._current
-            started[number].append(release.start(self._answer, release, together))
-        self._patience.wait(started[self._split.current], started[self._split.candidate])
+        started: defaultdict[_Release, list[Future[None]]] = defaultdict(list)
+        for (release, _), together in calls.items():
+            started[release].append(release.start(self._answer, release, together))
+        self._patience.wait(started[self._current], started[self._candidate])
 
     def finalize(self) -> None:
         """Answer what is under way before the instance goes."""
@@ -144,20 +150,21 @@ class TritonPythonModel:
         question = _Question(tensors, outputs, deadline_ns(request.timeout()))
         is_candidates = self._split.is_candidates(_key(orjson.loads(request.parameters() or "{}")))
         is_copied = is_candidates and self._split.is_mirror
-        release = self._split.candidate if is_candidates and not is_copied else self._split.current
+        release = self._candidate if is_candidates and not is_copied else self._current
         return _Call(question, release, is_copied, sender)
 
     def _answer(self, release: _Release, calls: list[_Call]) -> None:
-        answers = self._asked(release, calls)
-        for call, answer in zip(calls, answers, strict=True):
-            _send(call.sender, _answer(answer, self._parameters(release.number)))
-        copied = [(call, answer) for call, answer in zip(calls, answers, strict=True) if call.is_copied]
+        answered = list(zip(calls, self._asked(release, calls), strict=True))
+        for call, answer in answered:
+            call.reply(answer, **self._parameters(release))
+        copied = [(call, answer) for call, answer in answered if call.is_copied]
         if copied and self._candidate.pending < _COPIES_MAX:  # a candidate that falls behind gets fewer copies
-            self._candidate.start(self._compare, *zip(*copied, strict=True))
+            self._candidate.start(self._compare, copied)
 
-    def _compare(self, calls: list[_Call], answers: list[Any]) -> None:
-        for ours, theirs in zip(answers, self._asked(self._candidate, calls), strict=True):
-            self._metrics.compare(ours, theirs)
+    def _compare(self, copied: list[tuple[_Call, Any]]) -> None:
+        theirs = self._asked(self._candidate, [call for call, _ in copied])
+        for (_, ours), other in zip(copied, theirs, strict=True):
+            self._metrics.compare(ours, other)
 
     def _asked(self, release: _Release, calls: Sequence[_Call]) -> list[Any]:
         began = time.monotonic()
@@ -171,8 +178,8 @@ class TritonPythonModel:
             self._metrics.count(release.number, answer, seconds)
         return answers
 
-    def _parameters(self, release: int) -> dict[str, Any]:
-        return {"parameters": {"release": release}} if self._has_parameters else {}
+    def _parameters(self, release: _Release) -> dict[str, Any]:
+        return {"parameters": {"release": release.number}} if self._has_parameters else {}
 
 
 def _merged(questions: Sequence[_Question]) -> _Question:

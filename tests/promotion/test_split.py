@@ -56,14 +56,14 @@ def asked(server: Server, spec: PromotionSpec, requests: int, keys: int = 0) -> 
     return load.answers
 
 
-def _text() -> triton_grpc.InferInput:
-    text = triton_grpc.InferInput("text", [1, 1], "BYTES")
-    text.set_data_from_numpy(np.array([["好"]], dtype=np.object_))
-    return text
+def _texts(*values: str | bytes) -> triton_grpc.InferInput:
+    texts = triton_grpc.InferInput("text", [len(values), 1], "BYTES")
+    texts.set_data_from_numpy(np.array([[value] for value in values], dtype=np.object_))
+    return texts
 
 
 def _ask(client: triton_grpc.InferenceServerClient, key: str) -> None:
-    client.infer(NAME, [_text()], parameters={"key": key}, client_timeout=30)
+    client.infer(NAME, [_texts("好")], parameters={"key": key}, client_timeout=30)
 
 
 def _is_encoder_of(stub: psutil.Process, release: int) -> bool:
@@ -96,8 +96,36 @@ def test_a_time_out_is_kept_through_the_router(server: Server, spec: PromotionSp
         promoter.canary(2, PERCENT)
     with triton_grpc.InferenceServerClient(server.grpc_url) as client:
         with pytest.raises(InferenceServerException, match="Request timeout expired"):
-            client.infer(NAME, [_text()], timeout=1)
-        client.infer(NAME, [_text()], timeout=60_000_000)
+            client.infer(NAME, [_texts("好")], timeout=1)
+        client.infer(NAME, [_texts("好")], timeout=60_000_000)
+
+
+def test_requests_passed_on_together_get_their_own_rows_outputs_and_failures(
+    server: Server, spec: PromotionSpec
+) -> None:
+    with promoting(spec) as promoter:
+        promoter.canary(2, 50)
+    goldens = goldens_of(spec.repository)
+    texts = goldens[1].columns["text"]
+
+    def ask(number: int) -> None:
+        rows, outputs = range(number % len(texts), len(texts))[: number % 4 + 1], ("label", "scores")[: number % 2 + 1]
+        wanted = [triton_grpc.InferRequestedOutput(name) for name in outputs]
+        if number % 7 == 0:
+            with pytest.raises(InferenceServerException, match=f"input 'text', row {len(rows)}"):
+                client.infer(NAME, [_texts(*(texts[row] for row in rows), b"\xff")], outputs=wanted)
+            return
+        answer = client.infer(NAME, [_texts(*(texts[row] for row in rows))], outputs=wanted)
+        labels = [label.decode() for label in answer.as_numpy("label")[:, 0]]
+        (side,) = (golden for golden in goldens.values() if labels[0] in np.ravel(golden.outputs["label"]))
+        assert labels == [side.outputs["label"][row][0] for row in rows]
+        scores = answer.as_numpy("scores")
+        assert (scores is not None) == ("scores" in outputs)
+        if scores is not None:
+            assert np.allclose(scores, [side.outputs["scores"][row] for row in rows], atol=side.tolerance)
+
+    with ThreadPoolExecutor(32) as threads, triton_grpc.InferenceServerClient(server.grpc_url) as client:
+        assert len(list(threads.map(ask, range(400)))) == 400
 
 
 def test_each_key_stays_on_one_side_over_both_protocols(server: Server, spec: PromotionSpec) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import orjson
 import triton_python_backend_utils as pb_utils
 
 from text_runtime.batching import SETTINGS, BatchingSettings
@@ -26,6 +27,7 @@ class TritonPythonModel:
         folder = Path(pb_utils.get_model_dir())
         manifest = read_manifest(folder)
         config = args["model_config"]
+        _require_inputs(config)
         spec = engine_spec(folder, manifest.encoder, integers(config, SHARES))
         settings = BatchingSettings(**integers(config, SETTINGS))
         self._output = manifest.encoder.output
@@ -71,6 +73,14 @@ class TritonPythonModel:
         if is_over(pb_utils.get_input_tensor_by_name(request, DEADLINE.name).as_numpy()[0, 0]):
             return _refusal(EXPIRED, pb_utils.TritonError.UNAVAILABLE)
         return None
+
+
+def _require_inputs(config: str) -> None:
+    found = {tensor["name"] for tensor in orjson.loads(config)["input"]}
+    missing = {INPUT_IDS.name, LENGTHS.name, DEADLINE.name} - found
+    if missing:
+        remedy = "another version of Trireme wrote it, export the checkpoint under another name"
+        raise ValueError(f"config.pbtxt lacks the inputs {sorted(missing)}: {remedy}")
 
 
 def _read(request: Any) -> EncoderRequest:

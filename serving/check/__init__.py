@@ -49,6 +49,7 @@ CHECKS: Mapping[str, Check] = {
     "accidental-name": portability.names,
     "manifest": releases.manifests,
     "encoder": releases.encoder,
+    "contract": releases.contract,
     "tokenizer": releases.tokenizer,
     "labels": releases.labels,
     "plan": plans.fit,

@@ -14,6 +14,7 @@ from text_runtime.engines import engine_names
 from text_runtime.labels import read_labels
 from text_runtime.manifest import FILE_NAME, Manifest, read_manifest
 from text_runtime.tasks import task
+from trireme.contract import Contract
 from trireme.errors import IntegrityError, MissingLibraryError
 from trireme.integrity import verify_release
 from trireme.repository import JOINED_BACKEND, Repository
@@ -44,6 +45,19 @@ def encoder(model: Model, models: Models) -> Iterator[Finding]:
             yield model.error("is missing", _AGAIN, path)
         else:
             yield from _graph_faults(model, manifest, path)
+
+
+def contract(model: Model, models: Models) -> Iterator[Finding]:
+    """An encoder's config has the inputs that this version of Trireme gives to encoders."""
+    if model.backend != ENCODER:
+        return
+    found = {tensor.name for tensor in model.config.input}
+    for _, manifest in releases_of(model):
+        wanted = {tensor.name for tensor in Contract(manifest.pipeline, manifest.task, manifest.width).encoder_inputs}
+        if found != wanted:
+            problem = f"has the inputs {sorted(found)}, this version of Trireme gives {sorted(wanted)}"
+            yield model.error(problem, "export the checkpoint again, under another name")
+            return
 
 
 def tokenizer(model: Model, models: Models) -> Iterator[Finding]:

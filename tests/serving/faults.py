@@ -52,6 +52,12 @@ _POLICY = "version_policy { specific { versions: [1] } }"
 _LATER = "version_policy { specific { versions: [3] } }"
 _WARM_UP = 'model_warmup { name: "w" inputs { key: "x" value { data_type: TYPE_FP32 dims: [4] zero_data: true } } }'
 _ONE_RELEASE = all_of(*(remove(f"sentiment{step}/2") for step in ("", "_tokenizer", "_encoder", "_postprocess")))
+_INPUT = 'input {\n  name: "deadline_ns"\n  data_type: TYPE_INT64\n  dims: [1]\n}\n'
+_MAPPED = '_map {\n      key: "deadline_ns"\n      value: "deadline_ns"\n    }\n'
+_NO_DEADLINE = all_of(
+    swap(ENCODER, _INPUT, ""),
+    *(swap("sentiment/config.pbtxt", f"    {way}{_MAPPED}", "") for way in ("input", "output")),
+)
 _NO_PLAN = all_of(*(remove(f"sentiment_encoder/1/{name}") for name in ("model.plan", "plan.json")))
 _TENSOR = '{ name: "w" data_type: TYPE_FP32 dims: [4] }'
 _FIRST_STEP = 'step {\n    model_name: "first"'
@@ -209,6 +215,7 @@ _RELEASES = {
         all_of(_ONE_RELEASE, swap(ENCODER, "[-1, 2]", "[-1, 3]"), swap(POSTPROCESS, "[-1, 2]", "[-1, 3]")),
         Proof.FAILS,
     ),
+    "another version's encoder": _demo("contract", "this version of Trireme gives ['deadline_ns'", _NO_DEADLINE),
     "no tokenizer": _demo("tokenizer", "is missing", signed(remove("sentiment_tokenizer/1/tokenizer.json"))),
     "broken tokenizer": _demo("tokenizer", "does not load", signed(add("sentiment_tokenizer/1/tokenizer.json", "?"))),
     "a label too few": _demo(

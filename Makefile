@@ -19,7 +19,7 @@ serve: $(STAMP) ## Serve model_repository/ until Ctrl-C
 	$(RUN)/trireme serve
 
 test: $(STAMP) ## Run the tests, on the real Triton
-	$(RUN)/pytest -n 2 --dist loadgroup -m "not drill" -q
+	$(RUN)/pytest -n 2 --dist loadgroup --max-worker-restart=0 -m "not drill" -q
 
 bench: $(STAMP) ## Measure the demo and a large model against their ceilings and peers; writes reports/
 	$(RUN)/python -m examples.sentiment.benchmark

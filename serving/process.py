@@ -1,18 +1,17 @@
 """Triton's processes: how they are started, and how they end together with their shared memory."""
 
-import ctypes
 import os
-import signal
 import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
 
+from serving import apart
 from serving.launch import DRAIN_TIMEOUT_S, Launch
 
-_PR_SET_PDEATHSIG = 1
 _KILL_TIMEOUT_S = 10.0
 _POLL_S = 0.05
 _IDLE_S = 1.5
@@ -34,24 +33,13 @@ def spawn(launch: Launch) -> subprocess.Popen[bytes]:
 
 
 def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
-    libc, parent = ctypes.CDLL(None), os.getpid()
-
-    def stand_apart() -> None:
-        # No session of its own: to the kernel that is a group of its own too (autogroup), in which a step that loads
-        # lets the others wait for hundreds of milliseconds.
-        os.setpgid(0, 0)
-        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() != parent:  # it died before we asked
-            os._exit(1)
-
     with launch.log.open("ab") as log:
         return subprocess.Popen(
-            launch.arguments(),
+            [sys.executable, "-IS", apart.__file__, str(os.getpid()), *launch.arguments()],
             env=launch.environment(),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            preexec_fn=stand_apart,
         )
 
 

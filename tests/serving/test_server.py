@@ -1,10 +1,12 @@
 """Starting and ending Triton."""
 
+import os
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -98,6 +100,14 @@ def test_a_server_outlives_the_thread_that_started_it(parrots: Path) -> None:
         time.sleep(1)
         ask(server.grpc_url)
         assert server.pid == pid
+
+
+def test_starting_triton_forks_nothing_beside_grpcs_threads(parrots: Path) -> None:
+    forks: list[int] = []
+    os.register_at_fork(before=lambda: forks.append(threading.get_ident()))
+    with start(ServerSpec(parrots, 0, 0, 0)):
+        pass
+    assert forks == []
 
 
 def test_the_state_file_is_private_and_goes_with_the_server(

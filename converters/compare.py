@@ -77,8 +77,8 @@ class CompareSpec:
         ]
         return [plan for plan in whole + pruned if not self.only or any(words in str(plan) for words in self.only)]
 
-    def export_spec(self, plan: Plan, repository: Path) -> ExportSpec:
-        """A candidate as a trial export.
+    def export_spec(self, plan: Plan, repository: Path, lessons: Path) -> ExportSpec:
+        """A candidate as a trial export; all share a folder of what pruned models have learnt.
 
         Raises:
             PrecisionError: it needs calibration texts, and there are none.
@@ -95,6 +95,7 @@ class CompareSpec:
             plan.pruning,
             max_length=self.max_length,
             is_trial=True,
+            lessons=lessons,
         )
 
     def command_for(self, plan: Plan) -> str:
@@ -136,10 +137,11 @@ def compare(spec: CompareSpec, progress: Progress) -> list[CandidateRow]:
         ComparisonError: the checkpoint or a file of texts cannot be used, by no candidate.
     """
     rows = []
-    for plan in spec.plans():
-        progress(str(plan))
-        with tempfile.TemporaryDirectory(prefix="trireme-compare-") as folder:
-            rows.append(_try(spec, plan, Path(folder) / "repository"))
+    with tempfile.TemporaryDirectory(prefix="trireme-compare-") as lessons:
+        for plan in spec.plans():
+            progress(str(plan))
+            with tempfile.TemporaryDirectory(dir=lessons) as folder:
+                rows.append(_try(spec, plan, Path(folder) / "repository", Path(lessons)))
     return rows
 
 
@@ -156,10 +158,10 @@ def recommend(rows: Sequence[CandidateRow]) -> CandidateRow | None:
     return ranked[0][0] if ranked else None
 
 
-def _try(spec: CompareSpec, plan: Plan, repository: Path) -> CandidateRow:
+def _try(spec: CompareSpec, plan: Plan, repository: Path, lessons: Path) -> CandidateRow:
     deadline = time.monotonic() + spec.timeout_s
     try:
-        content = spec_json(spec.export_spec(plan, repository))
+        content = spec_json(spec.export_spec(plan, repository, lessons))
         outcome = Outcome(**orjson.loads(_run(["converters.trial"], content, deadline)))
         if outcome.is_shared:
             raise ComparisonError(outcome.error)

@@ -53,8 +53,9 @@ class PruningSpec:
 class ExportSpec:
     """What to export, as what, and where to. `max_length` counts tokens; None takes the model's own limit.
 
-    A trial is for comparisons alone: what its gates refuse by their figures is recorded, and still written. `instances`
-    above 0 join the steps in one model that runs in so many processes.
+    A trial is for comparisons alone: what its gates refuse by their figures is recorded, and still written. In the
+    folder `lessons` the trials of one comparison share what a pruned model has learnt. `instances` above 0 join the
+    steps in one model that runs in so many processes.
     """
 
     checkpoint: Path
@@ -71,6 +72,7 @@ class ExportSpec:
     is_normalized: bool | None = None
     corpus: Path | None = None
     is_trial: bool = False
+    lessons: Path | None = None
     instances: int = 0
 
     def __post_init__(self) -> None:

@@ -53,6 +53,7 @@ def _spec(fields: dict[str, Any]) -> ExportSpec:
         PruningSpec(**pruning) if pruning else None,
         max_length=fields["max_length"],
         is_trial=True,
+        lessons=Path(fields["lessons"]),
     )
 
 

@@ -7,7 +7,7 @@ fast as its size allows. What is cut is what counts least for the model's own an
 from converters.calibration import TaskTexts
 from converters.precisions.base import Progress
 from converters.pruning.importance import importance_of
-from converters.pruning.recovery import recover
+from converters.pruning.recovery import keep, recover, remember
 from converters.pruning.shrinking import shrink
 from converters.sources import SourceModel, open_source
 from converters.spec import ExportSpec, PruningSpec
@@ -39,8 +39,25 @@ def prune(
     size = shrink(pruned, importance, wanted.share)
     progress(f"kept {size.heads} heads and {size.neurons} neurons a layer")
     if wanted.recover_epochs:
-        recover(pruned, source, texts.encode(source, source.longest), wanted.recover_epochs, progress)
+        _teach(pruned, source, spec, wanted, texts, progress)
     used = texts if wanted.recover_epochs else texts.spread(_RANKING_TEXTS)
     return pruned, PruningFacts(
         wanted.share, size.heads, size.neurons, wanted.recover_epochs, len(used.texts), used.sha256
     )
+
+
+def _teach(
+    pruned: SourceModel,
+    source: SourceModel,
+    spec: ExportSpec,
+    wanted: PruningSpec,
+    texts: TaskTexts,
+    progress: Progress,
+) -> None:
+    """Recover, unless another trial of the same comparison has."""
+    lesson = spec.lessons / f"{wanted.share:g}-{wanted.recover_epochs}.pdparams" if spec.lessons else None
+    if lesson and remember(pruned, lesson):
+        return
+    recover(pruned, source, texts.encode(source, source.longest), wanted.recover_epochs, progress)
+    if lesson:
+        keep(pruned, lesson)

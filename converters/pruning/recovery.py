@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,25 @@ def recover(
             rate.step()
             losses.append(float(loss))
         progress(f"recovering: epoch {epoch + 1} of {epochs}, loss {np.mean(losses):.4f}")
+
+
+def keep(pruned: SourceModel, lesson: Path) -> None:
+    """Write down what a recovered model has learnt, whole or not at all."""
+    import paddle
+
+    unseen = lesson.with_suffix(".new")
+    paddle.save(pruned.layer.state_dict(), str(unseen))
+    unseen.rename(lesson)
+
+
+def remember(pruned: SourceModel, lesson: Path) -> bool:
+    """Take over what an equally pruned model has learnt; gives whether there was a lesson."""
+    import paddle
+
+    if not lesson.is_file():
+        return False
+    pruned.layer.set_state_dict(paddle.load(str(lesson)))
+    return True
 
 
 def _difference(found: Any, wanted: Any, is_token: Any) -> Any:

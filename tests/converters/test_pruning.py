@@ -96,6 +96,26 @@ def test_recovery_brings_the_outputs_back_towards_the_originals() -> None:
     assert distance() < before / 2
 
 
+def test_the_trials_of_a_comparison_share_what_a_pruned_model_has_learnt(tmp_path: Path) -> None:
+    source = open_source(CHECKPOINT, TASK)
+    encoder, texts = EncoderSpec(calibration=Path("texts.txt")), TaskTexts(REVIEWS[:64], None)
+
+    def taught(share: float, epochs: int) -> tuple[list[np.ndarray], list[str]]:
+        spoken: list[str] = []
+        wanted = PruningSpec(share, epochs)
+        spec = ExportSpec(CHECKPOINT, TASK, "p", Path("r"), encoder, pruning=wanted, is_trial=True, lessons=tmp_path)
+        made, facts = prune(source, spec, wanted, texts, spoken.append)
+        assert (facts.recover_epochs, facts.texts) == (epochs, 64)
+        return outputs(made), [line for line in spoken if line.startswith("recovering")]
+
+    first, lessons = taught(0.5, 2)
+    assert len(lessons) == 2
+    again, none = taught(0.5, 2)
+    assert none == []
+    assert all(np.array_equal(ours, theirs) for ours, theirs in zip(first, again, strict=True))
+    assert [len(taught(*other)[1]) for other in ((0.75, 2), (0.5, 1))] == [2, 1]
+
+
 def test_a_pruned_release_is_compared_with_the_original_and_says_what_was_done(
     tmp_path: Path, repository: Path
 ) -> None:

@@ -1,5 +1,6 @@
 """What the steps count, as Triton custom metrics on its Prometheus endpoint."""
 
+import ctypes
 import threading
 from typing import Any
 
@@ -42,6 +43,8 @@ class Counters:
         """Send what is left and end."""
         self._ended.set()
         self._thread.join()
+        for each in (*self._metrics.values(), *self._families.values()):
+            _spare(each)
 
     def _flush_until_ended(self) -> None:
         while not self._ended.wait(_FLUSH_EVERY_S):
@@ -59,3 +62,10 @@ class Counters:
             name, *labels = key
             self._metrics[key] = self._families[name].Metric(labels=self._labels | dict(labels))
         return self._metrics[key]
+
+
+def _spare(metric: Any) -> None:
+    """Keep an object alive beyond the interpreter: destroyed with it, Triton's metrics ask for a connection that is
+    gone by then, and their process ends with a segmentation fault.
+    """
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(metric))

@@ -23,7 +23,8 @@ class Counters:
         kind = utilities.MetricFamily.COUNTER
         # The families must outlive their metrics: Triton forgets both with them.
         self._families = {
-            name: utilities.MetricFamily(name=name, description=text, kind=kind) for name, text in names.items()
+            name: _spared(utilities.MetricFamily(name=name, description=text, kind=kind))
+            for name, text in names.items()
         }
         self._labels = labels
         self._metrics: dict[_Key, Any] = {}
@@ -43,8 +44,6 @@ class Counters:
         """Send what is left and end."""
         self._ended.set()
         self._thread.join()
-        for each in (*self._metrics.values(), *self._families.values()):
-            _spare(each)
 
     def _flush_until_ended(self) -> None:
         while not self._ended.wait(_FLUSH_EVERY_S):
@@ -60,12 +59,13 @@ class Counters:
     def _metric(self, key: _Key) -> Any:
         if key not in self._metrics:
             name, *labels = key
-            self._metrics[key] = self._families[name].Metric(labels=self._labels | dict(labels))
+            self._metrics[key] = _spared(self._families[name].Metric(labels=self._labels | dict(labels)))
         return self._metrics[key]
 
 
-def _spare(metric: Any) -> None:
-    """Keep an object alive beyond the interpreter: destroyed with it, Triton's metrics ask for a connection that is
-    gone by then, and their process ends with a segmentation fault.
+def _spared(metric: Any) -> Any:
+    """Let an object outlive the interpreter: destroyed with it, Triton's metrics ask for a connection that is gone by
+    then, and their process ends with a segmentation fault.
     """
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(metric))
+    return metric

@@ -1,5 +1,6 @@
 """Precisions: smaller and as good, or refused with the figures."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -323,6 +324,13 @@ def test_a_disk_that_fills_while_openvino_writes_leaves_nothing(tmp_path: Path) 
         with pytest.raises(PublishError, match="No space left on device"):
             export(ExportSpec(CHECKPOINT, TASK, "sentiment", target, EncoderSpec("openvino")))
         assert not list(target.iterdir())
+
+
+def test_openvino_forks_no_reporter_of_its_use(tmp_path: Path) -> None:
+    forks: list[int] = []
+    os.register_at_fork(before=lambda: forks.append(1))
+    export(ExportSpec(CHECKPOINT, TASK, "sentiment", tmp_path / "r", EncoderSpec("openvino")))
+    assert forks == []
 
 
 def test_every_engine_has_fp32_and_every_precision_has_limits() -> None:

@@ -9,10 +9,11 @@ from tritonclient.grpc.model_config_pb2 import ModelConfig
 
 from promotion.configs import pinned_ensemble, router, traffic_of, with_versions
 from promotion.layout import Layout, Traffic
+from text_runtime.routing import side_name
 from trireme.config import render
 from trireme.contract import Step
 from trireme.errors import PromotionError, RepositoryError
-from trireme.repository import CONFIG_NAME, ROUTER_VERSION, Repository, side_name
+from trireme.repository import CONFIG_NAME, ROUTER_VERSION, Repository
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import orjson
 from promotion.control import Control
 from promotion.disk import PipelineDisk
 from text_runtime.golden import GoldenRequests, difference, read_golden
+from text_runtime.routing import side_name
 from trireme.errors import GoldenError, RepositoryError
-from trireme.repository import side_name
 
 
 def golden_of(disk: PipelineDisk, release: int) -> GoldenRequests:

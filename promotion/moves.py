@@ -14,8 +14,8 @@ from promotion.control import Control
 from promotion.disk import PipelineDisk
 from promotion.fleet import Fleet
 from promotion.layout import Layout, Traffic
+from text_runtime.routing import side_name
 from trireme.errors import LoadError, ServerError
-from trireme.repository import side_name
 
 PROBE = {"text": "你好", "text_pair": "您好", "schema": "[]"}
 _PROOF_S = 10.0

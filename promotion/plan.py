@@ -2,7 +2,7 @@
 
 from promotion.layout import Layout
 from promotion.spec import PromotionSpec
-from trireme.repository import side_name
+from text_runtime.routing import side_name
 
 
 def plan(spec: PromotionSpec, before: Layout, after: Layout) -> list[str]:

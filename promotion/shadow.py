@@ -13,8 +13,8 @@ from promotion.ledger import Entry
 from promotion.metrics import read_counts
 from promotion.promoter import promoting
 from promotion.spec import PromotionSpec
+from text_runtime.routing import side_name
 from trireme.errors import PromotionError
-from trireme.repository import side_name
 
 
 @dataclass

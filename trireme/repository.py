@@ -8,6 +8,7 @@ from google.protobuf.text_format import ParseError
 from tritonclient.grpc.model_config_pb2 import ModelConfig
 
 from text_runtime.manifest import FILE_NAME, Manifest, read_manifest
+from text_runtime.routing import side_name
 from trireme import config
 from trireme.contract import CHAIN, Step, doer
 from trireme.errors import RepositoryError
@@ -18,11 +19,6 @@ JOINED_BACKEND = "text_joined"
 ROUTER_VERSION = 1_000_000
 """The router's own version: no release has this number, so nobody takes it for one. Its answers name the release in
 the response parameter `release`, where Triton can carry one (2.51 cannot)."""
-
-
-def side_name(pipeline: str, release: int) -> str:
-    """The ensemble that answers from one loaded release, whichever one the pipeline itself answers from."""
-    return f"{pipeline}_v{release}"
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ import triton_python_backend_utils as pb_utils
 from text_runtime.canary_metrics import CanaryMetrics
 from text_runtime.deadlines import deadline_ns, latest, timeout_us
 from text_runtime.patience import Patience
-from text_runtime.routing import parse_split
+from text_runtime.routing import parse_split, side_name
 
 _DRAIN_S = 30.0
 _THREADS = 8
@@ -51,7 +51,7 @@ class _Release:
 
     def __init__(self, pipeline: str, number: int) -> None:
         self.number = number
-        self._model = f"{pipeline}_v{number}"
+        self._model = side_name(pipeline, number)
         self._threads = ThreadPoolExecutor(_THREADS, self._model)
         self._pending: set[Future[None]] = set()
 

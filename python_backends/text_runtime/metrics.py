@@ -21,7 +21,6 @@ class Counters:
 
     def __init__(self, utilities: Any, names: dict[str, str], labels: dict[str, str]) -> None:
         kind = utilities.MetricFamily.COUNTER
-        # The families must outlive their metrics: Triton forgets both with them.
         self._families = {
             name: _spared(utilities.MetricFamily(name=name, description=text, kind=kind))
             for name, text in names.items()

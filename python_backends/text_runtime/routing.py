@@ -7,6 +7,11 @@ from dataclasses import dataclass
 _RESOLUTION = 1_000_000
 
 
+def side_name(pipeline: str, release: int) -> str:
+    """The ensemble that answers from one loaded release, whichever one the pipeline itself answers from."""
+    return f"{pipeline}_v{release}"
+
+
 @dataclass(frozen=True)
 class Split:
     """Two releases that share a pipeline's requests; `percent` of them go to the candidate.

@@ -1,6 +1,5 @@
 """Precisions: smaller and as good, or refused with the figures."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -22,6 +21,7 @@ from converters.precisions.qdq import TENSORRT, QdqSettings, write_qdq
 from converters.sources import TokenIds, open_source
 from serving import ServerSpec, start
 from tests.conftest import CHECKPOINT, ROOT, TASK, once
+from tests.forks import forks_from_now
 from tests.small_disk import small_disk
 from text_runtime.engines import EngineSpec, load_engine
 from text_runtime.local import LocalPipeline, text_tensor
@@ -327,10 +327,9 @@ def test_a_disk_that_fills_while_openvino_writes_leaves_nothing(tmp_path: Path) 
 
 
 def test_openvino_forks_no_reporter_of_its_use(tmp_path: Path) -> None:
-    forks: list[int] = []
-    os.register_at_fork(before=lambda: forks.append(1))
+    seen = forks_from_now()
     export(ExportSpec(CHECKPOINT, TASK, "sentiment", tmp_path / "r", EncoderSpec("openvino")))
-    assert forks == []
+    assert seen == []
 
 
 def test_every_engine_has_fp32_and_every_precision_has_limits() -> None:

@@ -1,12 +1,10 @@
 """Starting and ending Triton."""
 
-import os
 import shutil
 import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +17,7 @@ import pytest
 from serving import ServerSpec, start
 from serving.ports import Ports, choose_ports
 from serving.process import stubs_of
+from tests.forks import forks_from_now
 from tests.serving.throwaway import ask, regions_of, write_pipeline
 from text_runtime.manifest import sha256_of
 from trireme.contract import Step
@@ -103,11 +102,10 @@ def test_a_server_outlives_the_thread_that_started_it(parrots: Path) -> None:
 
 
 def test_starting_triton_forks_nothing_beside_grpcs_threads(parrots: Path) -> None:
-    forks: list[int] = []
-    os.register_at_fork(before=lambda: forks.append(threading.get_ident()))
+    seen = forks_from_now()
     with start(ServerSpec(parrots, 0, 0, 0)):
         pass
-    assert forks == []
+    assert seen == []
 
 
 def test_the_state_file_is_private_and_goes_with_the_server(

@@ -22,7 +22,7 @@ refuse() {
 # A step comes with its pipeline: Triton loads what an ensemble is made of.
 is_step() {
     local step
-    for step in tokenizer encoder postprocess; do
+    for step in tokenizer encoder postprocess joined; do
         [[ "$1" == *_"${step}" && -f "${repository}/${1%_"${step}"}/config.pbtxt" ]] && return 0
     done
     return 1

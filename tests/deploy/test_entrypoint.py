@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from trireme.contract import Step
+
 ENTRYPOINT = Path(__file__).resolve().parents[2] / "docker/entrypoint.sh"
 TOKEN = "an_operator-token-of-enough-length"
 CONTROL = "model-repository,model-config,shared-memory,trace,logging:trireme-control-token="
@@ -62,9 +64,16 @@ def test_the_script_is_well_formed() -> None:
 def test_every_pipeline_is_loaded_and_no_step(stage: Stage) -> None:
     stage.add("sentiment", "sentiment_tokenizer", "sentiment_encoder", "sentiment_postprocess")
     stage.add("my_encoder", "my_encoder_tokenizer", ".partial-new")
+    stage.add("topics", "topics_joined")
     assert stage.run().returncode == 0
-    assert stage.values("--load-model") == ["my_encoder", "sentiment"]
-    assert stage.recorded("loaded") == ["my_encoder", "sentiment"]
+    assert stage.values("--load-model") == ["my_encoder", "sentiment", "topics"]
+    assert stage.recorded("loaded") == ["my_encoder", "sentiment", "topics"]
+
+
+def test_every_kind_of_step_is_known(stage: Stage) -> None:
+    stage.add("sentiment", *(step.model_name("sentiment") for step in Step))
+    assert stage.run().returncode == 0
+    assert stage.values("--load-model") == ["sentiment"]
 
 
 def test_named_pipelines_are_the_only_ones_loaded(stage: Stage) -> None:

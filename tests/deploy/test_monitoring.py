@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from tests.deploy.container import Container
+from trireme.contract import Step
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 # Published by the backends as custom metrics, not by Triton.
@@ -76,6 +77,14 @@ def test_panels_do_not_overlap_and_have_descriptions() -> None:
     places = {(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in panels}
     assert len(places) == len(panels)
     assert all(panel["description"] for panel in panels)
+
+
+def test_whoever_leaves_steps_out_knows_every_kind_of_step() -> None:
+    pattern = re.compile(r"_\(([a-z|]+)\)")
+    for path in (DEPLOY / "prometheus/rules.yml", DEPLOY / "grafana/trireme.json"):
+        lists = [set(found.split("|")) for found in pattern.findall(path.read_text())]
+        assert lists
+        assert all(found == {step.value for step in Step} for found in lists), path
 
 
 def test_triton_publishes_every_metric_that_is_queried(container: Container) -> None:

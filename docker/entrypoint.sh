@@ -12,6 +12,7 @@ set -euo pipefail
 readonly repository="${MODEL_REPOSITORY:-/models}"
 readonly loaded_file="${TRIREME_LOADED_FILE:-/tmp/trireme-pipelines}"
 # Everything but health, metadata, inference and statistics.
+readonly allocator="${TRIREME_ALLOCATOR-/opt/trireme/packages/cmeel.prefix/lib/libmimalloc.so}"
 readonly control_apis="model-repository,model-config,shared-memory,trace,logging"
 
 refuse() {
@@ -71,6 +72,12 @@ unset TRIREME_CONTROL_TOKEN
 
 # Not exit-on-error: one broken pipeline turns the health check red, and the others go on serving.
 exec tritonserver \
+# Last, so that it serves Triton and its models only. What is preloaded already goes first. oneTBB, which OpenVINO brings,
+# else loads a library that frees with glibc what the allocator has allocated.
+if [[ -f "${allocator}" ]]; then
+    export LD_PRELOAD="${LD_PRELOAD:+${LD_PRELOAD}:}${allocator}" TBB_ENABLE_SANITIZERS=1
+fi
+
     --model-repository="${repository}" \
     --model-control-mode=explicit \
     "${loaded[@]/#/--load-model=}" \

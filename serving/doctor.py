@@ -24,6 +24,7 @@ _LIBRARIES = {
     "nvidia-pytriton": ("serve", FAIL),
     "tokenizers": ("runtime", FAIL),
     "onnxruntime": ("runtime", FAIL),
+    "cmeel-mimalloc": ("runtime", WARN),
     "openvino": ("runtime", WARN),
     "paddlepaddle": ("convert", WARN),
     "paddlenlp": ("convert", WARN),

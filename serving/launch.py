@@ -9,6 +9,7 @@ from serving.layout import runtime_parent
 from serving.ports import Ports
 from serving.spec import ServerSpec
 from serving.wheel import Wheel
+from trireme.allocator import with_allocator
 from trireme.state import CONTROL_KEY
 
 DRAIN_TIMEOUT_S = 10
@@ -83,7 +84,7 @@ class Launch:
     def environment(self) -> dict[str, str]:
         """This process's environment, so that Triton finds the wheel's libraries and its stubs find ours."""
         packages = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
-        return os.environ | {
+        return with_allocator(os.environ) | {
             "LD_LIBRARY_PATH": self.wheel.library_path,
             "PATH": f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}",
             "PYTHONPATH": ":".join([str(runtime_parent()), *packages]),

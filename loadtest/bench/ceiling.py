@@ -6,6 +6,7 @@ they are sorted and cut exactly as the encoder step does it.
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from pathlib import Path
 from text_runtime.local import LocalPipeline, text_tensor
 from text_runtime.manifest import read_manifest
 from text_runtime.tensors import TEXT
+from trireme.allocator import with_allocator
 from trireme.repository import Repository
 
 
@@ -28,10 +30,12 @@ class Ceiling:
 
 
 def measure(repository: Path, pipeline: str, release: int, corpus: Path, window: int, seconds: float) -> Ceiling:
-    """Measure in a fresh process, so that nothing of this one is in the way."""
+    """Measure in a fresh process, so that nothing of this one is in the way; it allocates as a server does."""
     arguments = [str(repository), pipeline, str(release), str(corpus), str(window), str(seconds)]
     command = [sys.executable, "-m", "loadtest.bench.ceiling", *arguments]
-    return Ceiling(**json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
+    environment = with_allocator(os.environ)
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    return Ceiling(**json.loads(done.stdout))
 
 
 def _run(pipeline: LocalPipeline, texts: list[str], window: int, seconds: float) -> Ceiling:

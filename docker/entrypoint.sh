@@ -7,12 +7,14 @@
 # TRIREME_CONTROL_TOKEN       the token itself; the file goes first
 # TRIREME_LOADED_FILE         where the loaded pipelines' names go, for the health check (/tmp/trireme-pipelines)
 # TRIREME_EXIT_TIMEOUT_S      how long requests in flight may take to finish after SIGTERM (30)
+# TRIREME_LATENCY_SUMMARIES   whether p50, p95 and p99 of every model are among the metrics (true); see `trireme serve`
+# TRIREME_ALLOCATOR           library that replaces glibc's memory allocator (mimalloc); none when empty
 set -euo pipefail
 
 readonly repository="${MODEL_REPOSITORY:-/models}"
+readonly allocator="${TRIREME_ALLOCATOR-/opt/trireme/packages/cmeel.prefix/lib/libmimalloc.so}"
 readonly loaded_file="${TRIREME_LOADED_FILE:-/tmp/trireme-pipelines}"
 # Everything but health, metadata, inference and statistics.
-readonly allocator="${TRIREME_ALLOCATOR-/opt/trireme/packages/cmeel.prefix/lib/libmimalloc.so}"
 readonly control_apis="model-repository,model-config,shared-memory,trace,logging"
 
 refuse() {
@@ -70,14 +72,14 @@ token="$(control_token)"
 # Triton takes the token as a flag only; no model's process needs to inherit it.
 unset TRIREME_CONTROL_TOKEN
 
-# Not exit-on-error: one broken pipeline turns the health check red, and the others go on serving.
-exec tritonserver \
 # Last, so that it serves Triton and its models only. What is preloaded already goes first. oneTBB, which OpenVINO brings,
 # else loads a library that frees with glibc what the allocator has allocated.
 if [[ -f "${allocator}" ]]; then
     export LD_PRELOAD="${LD_PRELOAD:+${LD_PRELOAD}:}${allocator}" TBB_ENABLE_SANITIZERS=1
 fi
 
+# Not exit-on-error: one broken pipeline turns the health check red, and the others go on serving.
+exec tritonserver \
     --model-repository="${repository}" \
     --model-control-mode=explicit \
     "${loaded[@]/#/--load-model=}" \
@@ -85,7 +87,8 @@ fi
     --strict-readiness=false \
     --disable-auto-complete-config \
     --exit-timeout-secs="${TRIREME_EXIT_TIMEOUT_S:-30}" \
-    --metrics-config=summary_latencies=true \
+    --metrics-config=summary_latencies="${TRIREME_LATENCY_SUMMARIES:-true}" \
+    --metrics-config=summary_quantiles=0.5:0.05,0.95:0.01,0.99:0.005 \
     --grpc-restricted-protocol="${control_apis}:trireme-control-token=${token}" \
     --http-restricted-api="${control_apis}:trireme-control-token=${token}" \
     --log-format=ISO8601 \

@@ -13,6 +13,12 @@ from trireme.allocator import with_allocator
 from trireme.state import CONTROL_KEY
 
 DRAIN_TIMEOUT_S = 10
+LATENCY_SUMMARIES = {"summary_latencies": "true", "summary_quantiles": "0.5:0.05,0.95:0.01,0.99:0.005"}
+"""p50, p95 and p99 over the last minute, each with the rank's error: p99 lies between p98.5 and p99.5.
+
+Triton inserts every request into fifty sorted lists, the longer the smaller the errors are. Its defaults (0.001, up to
+p99.9) cost a small model a quarter of its throughput once the lists are full; these cost a tenth.
+"""
 _RESTRICTED = "model-repository,model-config,shared-memory,trace,logging"
 
 
@@ -76,10 +82,14 @@ class Launch:
             f"--http-port={self.ports.http}",
             f"--grpc-port={self.ports.grpc}",
             f"--metrics-port={self.ports.metrics}",
-            "--metrics-config=summary_latencies=true",
+            *self._summaries(),
             f"--http-restricted-api={control}",
             f"--grpc-restricted-protocol={control}",
         ]
+
+    def _summaries(self) -> list[str]:
+        settings = LATENCY_SUMMARIES if self.spec.latency_summaries else {"summary_latencies": "false"}
+        return [f"--metrics-config={name}={value}" for name, value in settings.items()]
 
     def environment(self) -> dict[str, str]:
         """This process's environment, so that Triton finds the wheel's libraries and its stubs find ours."""

@@ -27,6 +27,7 @@ class ServerSpec:
     host: str = "127.0.0.1"
     control_token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
     log_verbosity: int = 0
+    latency_summaries: bool = True
 
     def __post_init__(self) -> None:
         for port in self.ports:

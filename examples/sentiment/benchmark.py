@@ -82,14 +82,14 @@ def _bench(model: str, folder: Path, releases: list[str], plan: Plan) -> None:
     files = _peer_files(checkpoint, repository, names[0], folder)
     write_usual_layout(repository, names[0], files.onnx)
     spec = plan.spec(repository, names[-1])
-    with _served(repository, (*names, "usual")) as server:
+    with _served(repository, (*names, "usual")) as server, _served(repository, (names[-1],), False) as bare:
         usual = Target("Triton, usual layout", server.http_url, "/v2/models/usual/infer", triton_body, server.pid)
-        addresses = (server.pid, server.http_url, server.grpc_url, server.metrics_url)
-        ours = [triton_target(name, *addresses) for name in names]
+        ours = [_target(name, server) for name in names]
+        unsummarized = replace(_target(names[-1], bare), name=f"{ours[-1].name}, no summaries")
         _log.info("behaviour of %s", names[-1])
-        behaviours = [measure_start(ours[-1], spec.texts()), *measure_behaviour(spec, ours[-1])]
+        behaviours = [*measure_start(ours[-1], spec.texts()), *measure_behaviour(spec, ours[-1])]
         with peers(files) as others:
-            measurements = run(spec, [*ours, usual, *others], _log.info)
+            measurements = run(spec, [unsummarized, *ours, usual, *others], _log.info)
     behaviour = behaviour_table(behaviours, f"{model}, {ours[-1].name}")
     for table in (judged, *report.tables(measurements), behaviour):
         _stdout.print(table)
@@ -123,9 +123,13 @@ def _calibration(folder: Path) -> Path:
 
 
 @contextmanager
-def _served(repository: Path, names: tuple[str, ...]) -> Iterator[Server]:
-    with start(ServerSpec(repository, 0, 0, 0, pipelines=names)) as server:
+def _served(repository: Path, names: tuple[str, ...], latency_summaries: bool = True) -> Iterator[Server]:
+    with start(ServerSpec(repository, 0, 0, 0, names, latency_summaries=latency_summaries)) as server:
         yield server
+
+
+def _target(name: str, server: Server) -> Target:
+    return triton_target(name, server.pid, server.http_url, server.grpc_url, server.metrics_url)
 
 
 def _peer_files(checkpoint: Path, repository: Path, name: str, folder: Path) -> PeerFiles:

@@ -1,5 +1,6 @@
 """What the entrypoint passes to `tritonserver`, recorded by a stand-in on PATH: our script, not Triton."""
 
+import ctypes.util
 import os
 import subprocess
 from dataclasses import dataclass
@@ -7,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from serving.launch import LATENCY_SUMMARIES
+from trireme.allocator import with_allocator
 from trireme.contract import Step
 
 ENTRYPOINT = Path(__file__).resolve().parents[2] / "docker/entrypoint.sh"
@@ -102,8 +105,32 @@ def test_control_is_explicit_and_readiness_lenient(stage: Stage) -> None:
     argv = stage.recorded("argv")
     for flag in ("--model-control-mode=explicit", "--strict-readiness=false", "--exit-on-error=false"):
         assert flag in argv
-    assert "--metrics-config=summary_latencies=true" in argv
     assert argv[-1] == "--log-verbose=1"
+
+
+def test_latencies_are_summarized_as_on_a_laptop_unless_they_are_not_wanted(stage: Stage) -> None:
+    stage.add("sentiment")
+    stage.run()
+    assert stage.values("--metrics-config") == [f"{name}={value}" for name, value in LATENCY_SUMMARIES.items()]
+    stage.run(TRIREME_LATENCY_SUMMARIES="false")
+    assert "summary_latencies=false" in stage.values("--metrics-config")
+
+
+def preloaded(stage: Stage, **environment: str) -> list[str]:
+    """What the entrypoint has the loader preload."""
+    stage.run(**environment)
+    found = [line.partition("=")[2] for line in stage.recorded("env") if line.startswith("LD_PRELOAD=")]
+    return found[0].split(":") if found else []
+
+
+def test_the_allocator_is_preloaded_where_it_is_and_after_what_is_already(stage: Stage) -> None:
+    stage.add("sentiment")
+    allocator = with_allocator({})["LD_PRELOAD"]
+    assert preloaded(stage) == []
+    assert preloaded(stage, TRIREME_ALLOCATOR=allocator) == [allocator]
+    libc = ctypes.util.find_library("c") or ""
+    assert preloaded(stage, TRIREME_ALLOCATOR=allocator, LD_PRELOAD=libc) == [libc, allocator]
+    assert preloaded(stage, TRIREME_ALLOCATOR="") == []
 
 
 @pytest.mark.parametrize("flag", ["--grpc-restricted-protocol", "--http-restricted-api"])

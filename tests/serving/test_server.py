@@ -1,11 +1,13 @@
 """Starting and ending Triton."""
 
+import re
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -106,6 +108,25 @@ def test_starting_triton_forks_nothing_beside_grpcs_threads(parrots: Path) -> No
     with start(ServerSpec(parrots, 0, 0, 0)):
         pass
     assert seen == []
+
+
+def test_triton_and_its_steps_allocate_with_mimalloc(parrots: Path) -> None:
+    with start(ServerSpec(parrots, 0, 0, 0)) as server:
+        for pid in (server.pid, *(stub.pid for stub in stubs_of(server.pid))):
+            assert "libmimalloc" in Path(f"/proc/{pid}/maps").read_text()
+
+
+@pytest.mark.parametrize(("wanted", "found"), [(True, {"0.5", "0.95", "0.99"}), (False, set())])
+def test_three_quantiles_of_latency_are_published_unless_they_are_not_wanted(
+    parrots: Path, wanted: bool, found: set[str]
+) -> None:
+    with (
+        start(ServerSpec(parrots, 0, 0, 0, latency_summaries=wanted)) as server,
+        urllib.request.urlopen(server.metrics_url, timeout=10) as answer,
+    ):
+        lines = answer.read().decode().splitlines()
+    summaries = [line for line in lines if line.startswith('nv_inference_request_summary_us{model="parrot"')]
+    assert {quantile for line in summaries for quantile in re.findall(r'quantile="([\d.]+)"', line)} == found
 
 
 def test_the_state_file_is_private_and_goes_with_the_server(

@@ -93,7 +93,7 @@ def test_behaviour_is_measured_on_a_real_server(
 ) -> None:
     monkeypatch.setattr("loadtest.bench.behaviour._FIRST_S", 1.0)
     monkeypatch.setattr("loadtest.bench.behaviour._LATER_S", 1.0)
-    found = [measure_start(target, spec.texts()), *measure_behaviour(spec, target)]
-    assert len({each.name for each in found}) == 4
+    found = [*measure_start(target, spec.texts()), *measure_behaviour(spec, target)]
+    assert len({each.name for each in found}) == 5
     assert all(each.how for each in found)
-    assert table(found, "demo").row_count == 4
+    assert table(found, "demo").row_count == 5

@@ -8,7 +8,7 @@
 # TRIREME_LOADED_FILE         where the loaded pipelines' names go, for the health check (/tmp/trireme-pipelines)
 # TRIREME_EXIT_TIMEOUT_S      how long requests in flight may take to finish after SIGTERM (30)
 # TRIREME_LATENCY_SUMMARIES   whether p50, p95 and p99 of every model are among the metrics (true); see `trireme serve`
-# TRIREME_ALLOCATOR           library that replaces glibc's memory allocator (mimalloc); none when empty
+# TRIREME_ALLOCATOR           library to preload in place of glibc's memory allocator (mimalloc); none when empty
 set -euo pipefail
 
 readonly repository="${MODEL_REPOSITORY:-/models}"
@@ -53,6 +53,9 @@ control_token() {
         || refuse "the control token must be 16 or more letters, digits, '-' or '_': make one with openssl rand -hex 32"
     printf '%s' "${token}"
 }
+
+[[ -z "${TRIREME_ALLOCATOR:-}" || -f "${TRIREME_ALLOCATOR}" ]] \
+    || refuse "TRIREME_ALLOCATOR: there is no library ${TRIREME_ALLOCATOR}; give its whole path, or nothing for glibc's"
 
 names="${TRIREME_PIPELINES:-$(pipelines)}"
 read -r -d '' -a loaded <<< "${names}" || true

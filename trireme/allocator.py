@@ -6,7 +6,12 @@ allocator makes both slower. Triton's own documentation advises to replace it.
 
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, files
+from pathlib import Path
 
+from trireme.errors import AllocatorError
+
+CHOICE = "TRIREME_ALLOCATOR"
+"""The environment variable with another library to preload; empty for none."""
 _PACKAGE = "cmeel-mimalloc"
 _LIBRARY = "libmimalloc.so"
 _VARIABLE = "LD_PRELOAD"
@@ -17,16 +22,21 @@ _SEPARATORS = ": "
 
 
 def with_allocator(environment: Mapping[str, str]) -> dict[str, str]:
-    """An environment in which a process, and all that it starts, allocates with mimalloc.
+    """An environment in which a process, and all that it starts, allocates with mimalloc, or what `CHOICE` names.
 
-    What is already preloaded goes first, so that an allocator chosen by the user stays. Without the package, or where
-    its path has a blank or a colon, which the loader takes for a separator, the environment stays as it is.
+    What is already preloaded goes first. Without the package, or where its path has a blank or a colon, which the
+    loader takes for a separator, the environment stays as it is.
+
+    Raises:
+        AllocatorError: the chosen library is not there.
     """
-    library = _library()
+    library = environment.get(CHOICE, _library())
+    if environment.get(CHOICE) and not Path(library).is_file():
+        raise AllocatorError(CHOICE, library)
     if not library or any(separator in library for separator in _SEPARATORS):
         return dict(environment)
-    chosen = environment.get(_VARIABLE, "")
-    return {**environment, **_NO_DEEP_BINDING, _VARIABLE: f"{chosen}:{library}" if chosen else library}
+    preloaded = environment.get(_VARIABLE, "")
+    return {**environment, **_NO_DEEP_BINDING, _VARIABLE: f"{preloaded}:{library}" if preloaded else library}
 
 
 def _library() -> str:

@@ -19,6 +19,13 @@ class MissingLibraryError(TriremeError):
         super().__init__(f"this needs {library}, which is not installed: run `pip install 'trireme[{extra}]'`")
 
 
+class AllocatorError(TriremeError):
+    """The memory allocator that was chosen is not there."""
+
+    def __init__(self, variable: str, library: str) -> None:
+        super().__init__(f"{variable}: there is no library {library}; give its whole path, or nothing for glibc's")
+
+
 class CheckpointError(TriremeError):
     """A checkpoint cannot be read or is not what it claims to be."""
 

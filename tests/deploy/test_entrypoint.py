@@ -133,6 +133,13 @@ def test_the_allocator_is_preloaded_where_it_is_and_after_what_is_already(stage:
     assert preloaded(stage, TRIREME_ALLOCATOR="") == []
 
 
+def test_an_allocator_that_is_not_there_is_refused(stage: Stage) -> None:
+    stage.add("sentiment")
+    finished = stage.run(TRIREME_ALLOCATOR="/no/such.so")
+    assert finished.returncode == 1
+    assert "TRIREME_ALLOCATOR: there is no library /no/such.so" in finished.stderr
+
+
 @pytest.mark.parametrize("flag", ["--grpc-restricted-protocol", "--http-restricted-api"])
 def test_the_token_guards_control_on_both_protocols(stage: Stage, flag: str) -> None:
     stage.add("sentiment")

@@ -9,6 +9,7 @@ import pytest
 
 from trireme import allocator
 from trireme.allocator import with_allocator
+from trireme.errors import AllocatorError
 
 
 def test_mimalloc_is_preloaded_and_what_was_there_stays() -> None:
@@ -35,6 +36,17 @@ def test_what_the_user_preloads_goes_first() -> None:
 def test_without_the_package_the_environment_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(allocator, "_PACKAGE", "no-such-package")
     assert with_allocator({"HOME": "/somewhere"}) == {"HOME": "/somewhere"}
+
+
+def test_another_library_can_be_chosen_and_none() -> None:
+    other = __file__
+    assert with_allocator({"TRIREME_ALLOCATOR": other})["LD_PRELOAD"] == other
+    assert "LD_PRELOAD" not in with_allocator({"TRIREME_ALLOCATOR": ""})
+
+
+def test_a_chosen_library_that_is_not_there_is_refused() -> None:
+    with pytest.raises(AllocatorError, match=r"TRIREME_ALLOCATOR: there is no library /no/such\.so; give"):
+        with_allocator({"TRIREME_ALLOCATOR": "/no/such.so"})
 
 
 @pytest.mark.parametrize("path", ["/my models/libmimalloc.so", "/a:b/libmimalloc.so"])

@@ -30,9 +30,10 @@ def with_allocator(environment: Mapping[str, str]) -> dict[str, str]:
     Raises:
         AllocatorError: the chosen library is not there.
     """
-    library = environment.get(CHOICE, _library())
-    if environment.get(CHOICE) and not Path(library).is_file():
-        raise AllocatorError(CHOICE, library)
+    chosen = environment.get(CHOICE)
+    if chosen and not Path(chosen).is_file():
+        raise AllocatorError(CHOICE, chosen)
+    library = _library() if chosen is None else chosen
     if not library or any(separator in library for separator in _SEPARATORS):
         return dict(environment)
     preloaded = environment.get(_VARIABLE, "")

@@ -84,8 +84,8 @@ def _bench(model: str, folder: Path, releases: list[str], plan: Plan) -> None:
     spec = plan.spec(repository, names[-1])
     with _served(repository, (*names, "usual")) as server, _served(repository, (names[-1],), False) as bare:
         usual = Target("Triton, usual layout", server.http_url, "/v2/models/usual/infer", triton_body, server.pid)
-        ours = [_target(name, server) for name in names]
-        unsummarized = replace(_target(names[-1], bare), name=f"{ours[-1].name}, no summaries")
+        ours = [triton_target(name, server) for name in names]
+        unsummarized = replace(triton_target(names[-1], bare), name=f"{ours[-1].name}, no summaries")
         _log.info("behaviour of %s", names[-1])
         behaviours = [*measure_start(ours[-1], spec.texts()), *measure_behaviour(spec, ours[-1])]
         with peers(files) as others:
@@ -126,10 +126,6 @@ def _calibration(folder: Path) -> Path:
 def _served(repository: Path, names: tuple[str, ...], latency_summaries: bool = True) -> Iterator[Server]:
     with start(ServerSpec(repository, 0, 0, 0, names, latency_summaries=latency_summaries)) as server:
         yield server
-
-
-def _target(name: str, server: Server) -> Target:
-    return triton_target(name, server.pid, server.http_url, server.grpc_url, server.metrics_url)
 
 
 def _peer_files(checkpoint: Path, repository: Path, name: str, folder: Path) -> PeerFiles:

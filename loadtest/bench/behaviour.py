@@ -10,6 +10,7 @@ import numpy as np
 from rich.table import Table
 
 from loadtest.bench import ceiling, generator
+from loadtest.bench.generator import Sample
 from loadtest.bench.run import FLUSH_S, BenchSpec
 from loadtest.bench.target import Target
 from loadtest.bench.triton_statistics import read_counts
@@ -41,15 +42,7 @@ def measure_start(target: Target, texts: Sequence[str]) -> list[Behaviour]:
     What Triton publishes of the last minute is full only after a minute of load.
     """
     sample = generator.run(target.url, target.requests(texts), _IN_FLIGHT, _FIRST_S + _LATER_S)
-    latencies, ended = np.array(sample.latencies_s), np.array(sample.ended_at_s)
-    first, later = (float(np.percentile(latencies[where], 99)) for where in (ended < _FIRST_S, ended >= _FIRST_S))
-    how = f"p99 {first * 1e3:.0f} ms in the first {_FIRST_S:.0f} s, {later * 1e3:.0f} ms later"
-    begin, end = (int(where.sum()) / _FIRST_S for where in (ended < _FIRST_S, ended >= _LATER_S))
-    pace = f"{begin:.0f} texts/s in the first {_FIRST_S:.0f} s, {end:.0f} from {_LATER_S:.0f} s on"
-    return [
-        Behaviour("first seconds: p99 relative to later", first / later, 1.5, how),
-        Behaviour("lasting load: share of throughput lost", 1 - end / begin, 0.1, pace),
-    ]
+    return [_first_seconds(sample), _lasting(sample)]
 
 
 def measure_behaviour(spec: BenchSpec, target: Target) -> list[Behaviour]:
@@ -64,6 +57,20 @@ def table(behaviours: Sequence[Behaviour], title: str) -> Table:
     for each in behaviours:
         made.add_row(each.name, f"{each.value:.2f}", f"{each.limit:.2f}", "yes" if each.is_kept else "NO", each.how)
     return made
+
+
+def _first_seconds(sample: Sample) -> Behaviour:
+    latencies, ended = np.array(sample.latencies_s), np.array(sample.ended_at_s)
+    first, later = (float(np.percentile(latencies[where], 99)) for where in (ended < _FIRST_S, ended >= _FIRST_S))
+    how = f"p99 {first * 1e3:.0f} ms in the first {_FIRST_S:.0f} s, {later * 1e3:.0f} ms later"
+    return Behaviour("first seconds: p99 relative to later", first / later, 1.5, how)
+
+
+def _lasting(sample: Sample) -> Behaviour:
+    ended = np.array(sample.ended_at_s)
+    begin, end = (int(where.sum()) / _FIRST_S for where in (ended < _FIRST_S, ended >= _LATER_S))
+    how = f"{begin:.0f} texts/s in the first {_FIRST_S:.0f} s, {end:.0f} from {_LATER_S:.0f} s on"
+    return Behaviour("lasting load: share of throughput lost", 1 - end / begin, 0.1, how)
 
 
 def _alone(spec: BenchSpec, target: Target, texts: Sequence[str]) -> Behaviour:

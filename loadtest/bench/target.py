@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import psutil
 
@@ -12,6 +13,26 @@ SERVER = "server"
 
 Render = Callable[[str], bytes]
 """The body of the request for one text."""
+
+
+class Triton(Protocol):
+    """A running Triton, however it was started."""
+
+    @property
+    def pid(self) -> int:
+        """The root of its processes."""
+
+    @property
+    def http_url(self) -> str:
+        """Host and port for HTTP."""
+
+    @property
+    def grpc_url(self) -> str:
+        """Host and port for gRPC."""
+
+    @property
+    def metrics_url(self) -> str:
+        """Where Prometheus reads."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +74,10 @@ def _part(process: psutil.Process) -> str:
     return Path(command[1]).parts[-3] if is_model else SERVER
 
 
-def triton_target(pipeline: str, pid: int, http_url: str, grpc_url: str, metrics_url: str) -> Target:
+def triton_target(pipeline: str, server: Triton) -> Target:
     """A pipeline served by Triton."""
-    path = f"/v2/models/{pipeline}/infer"
-    return Target(f"Trireme {pipeline}", http_url, path, triton_body, pid, grpc_url, metrics_url, pipeline)
+    path, name = f"/v2/models/{pipeline}/infer", f"Trireme {pipeline}"
+    return Target(name, server.http_url, path, triton_body, server.pid, server.grpc_url, server.metrics_url, pipeline)
 
 
 def triton_body(text: str) -> bytes:

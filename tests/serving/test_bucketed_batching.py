@@ -75,7 +75,7 @@ def test_neighbours_in_the_queue_share_a_bucket_so_that_triton_merges_them(
     bucketed: Server, reviews: list[str]
 ) -> None:
     """In the order of arrival the mean batch is 1.4; the padding is that of four buckets that double."""
-    target = triton_target("sentiment", bucketed.pid, bucketed.http_url, bucketed.grpc_url, bucketed.metrics_url)
+    target = triton_target("sentiment", bucketed)
     requests = target.requests(reviews)
     generator.run(target.url, requests, CONCURRENCY, 1.0)
     before = read_counts(target)

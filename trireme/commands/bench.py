@@ -34,7 +34,7 @@ def bench(
         start(ServerSpec(repository, 0, 0, 0, pipelines=(pipeline,))) as server,
         progress_on_stderr("measuring") as progress,
     ):
-        target = triton_target(pipeline, server.pid, server.http_url, server.grpc_url, server.metrics_url)
+        target = triton_target(pipeline, server)
         measurements = run(spec, [target], progress)
     for table in reports.tables(measurements):
         stdout.print(table)

@@ -31,7 +31,7 @@ def spec(repository: Path) -> BenchSpec:
 def target(repository: Path) -> Iterator[Target]:
     """A server of its own, since its counters are compared."""
     with start(ServerSpec(repository, 0, 0, 0)) as server:
-        yield triton_target("sentiment", server.pid, server.http_url, server.grpc_url, server.metrics_url)
+        yield triton_target("sentiment", server)
 
 
 def counters(target: Target) -> dict[str, float]:

@@ -1,9 +1,14 @@
 """The ONNX graph between a source and the engines: named as ours, checked, and looked into."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from trireme.errors import GateError, MissingLibraryError
+import numpy.typing as npt
+
+from trireme.errors import CheckpointError, GateError, MissingLibraryError
+
+Array = npt.NDArray[Any]
 
 
 def name_output(path: Path, output: str) -> None:
@@ -55,6 +60,38 @@ def check(path: Path, inputs: tuple[str, ...], output: str, width: int) -> str:
             f"its output is {model.graph.output[0].name} of {columns} columns, not {output} of {width}",
         )
     return f"opset {model.opset_import[0].version}, {len(model.graph.node)} nodes"
+
+
+class OnnxSession:
+    """A graph in ONNX Runtime on the CPU, as a source or an exporter left it.
+
+    Raises:
+        CheckpointError: it does not load.
+    """
+
+    def __init__(self, path: Path) -> None:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 4
+        try:
+            self._session = onnxruntime.InferenceSession(str(path), options, ["CPUExecutionProvider"])
+        except Exception as error:  # ONNX Runtime's exceptions are its own
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            problem = f"{path.name} does not load in ONNX Runtime ({reason})"
+            raise CheckpointError(path.parent, problem, "export the graph again") from error
+        self.inputs: tuple[str, ...] = tuple(value.name for value in self._session.get_inputs())
+
+    def __call__(self, feeds: Mapping[str, Array]) -> list[Array]:
+        """Every output, in the graph's order, for INT64 [rows, tokens] inputs.
+
+        Raises:
+            RuntimeError: the graph does not take them.
+        """
+        try:
+            return list(self._session.run(None, {name: feeds[name] for name in self.inputs}))
+        except Exception as error:
+            raise RuntimeError(str(error)) from error
 
 
 def _load(path: Path) -> Any:

@@ -49,6 +49,7 @@ class TextTokenizer:
         self._is_windowed = facts.long_text == "window"
         self._overlap = overlap_of(facts.max_length) if self._is_windowed else 0
         self._has_spans = has_spans
+        self._preparation = facts.preparation
         self._tokenizer = Tokenizer.from_file(str(folder / FILE_NAME))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(facts.max_length, stride=self._overlap, direction=facts.truncation_side)
@@ -67,6 +68,22 @@ class TextTokenizer:
 
     def encode(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> list[TokenizedRow]:
         """Tokenize every text, with its pair where there are pairs. Rows come back in the order given."""
+        if not self._preparation.changes_texts:
+            return self._encode(texts, pairs)
+        rows = self._encode([self._preparation.apply(text) for text in texts], pairs)
+        is_left = self._side == "left"
+        unread = [
+            self._preparation.unread_chars(text, row.truncated_chars, is_left)
+            for text, row in zip(texts, rows, strict=True)
+        ]
+        return [replace(row, truncated_chars=count) for row, count in zip(rows, unread, strict=True)]
+
+    def vocabulary(self) -> dict[str, int]:
+        """Every token with its id, added ones included."""
+        words: dict[str, int] = self._untruncated.get_vocab(with_added_tokens=True)
+        return words
+
+    def _encode(self, texts: Sequence[str], pairs: Sequence[str] | None) -> list[TokenizedRow]:
         prefixes = [text[: self._prefix_chars] for text in texts]
         if pairs is not None:
             seconds = [pair[: self._prefix_chars] for pair in pairs]

@@ -42,7 +42,7 @@ ANY_TEXT = st.one_of(_PLAIN, _STRANGE)
 def served(source: SourceTokenizer, folder: Path) -> TextTokenizer:
     """What the tokenizer step would load, with the characters of each token."""
     source.write(folder / FILE_NAME)
-    facts = TokenizerFacts(MAX_LENGTH, source.pad_token_id, odd_token=source.odd_token)
+    facts = TokenizerFacts(MAX_LENGTH, source.traits.pad_token_id, odd_token=source.traits.odd_token)
     return TextTokenizer(folder, facts, has_spans=True)
 
 

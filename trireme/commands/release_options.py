@@ -36,6 +36,17 @@ LongText = Annotated[str, typer.Option(help="Longer texts: `truncate`, or read i
 Source = Annotated[
     str | None, typer.Option(help="`paddlenlp`, `huggingface` or `static`; by default found by looking.")
 ]
+PythonPath = Annotated[
+    Path | None,
+    typer.Option(
+        help="The interpreter whose torch and transformers load a Hugging Face folder, such as that of your training "
+        "environment: the very versions that trained it. By default the one that `trireme hf-environment` made.",
+        envvar="TRIREME_HF_PYTHON",
+    ),
+]
+PromptName = Annotated[
+    str | None, typer.Option(help="Of embeddings: which of the checkpoint's prompts goes in front of every text.")
+]
 PoolingName = Annotated[
     str | None, typer.Option(help="Of embeddings: `cls`, `mean` or `pooler`; by default what the checkpoint says.")
 ]

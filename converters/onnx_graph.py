@@ -9,6 +9,8 @@ import numpy.typing as npt
 from trireme.errors import CheckpointError, GateError, MissingLibraryError
 
 Array = npt.NDArray[Any]
+_RENAMING = ("Cast", "Identity")
+"""Operators behind which ids are still the same ids."""
 
 
 def name_output(path: Path, output: str) -> None:
@@ -60,6 +62,19 @@ def check(path: Path, inputs: tuple[str, ...], output: str, width: int) -> str:
             f"its output is {model.graph.output[0].name} of {columns} columns, not {output} of {width}",
         )
     return f"opset {model.opset_import[0].version}, {len(model.graph.node)} nodes"
+
+
+def table_rows(path: Path, name: str) -> int:
+    """How many rows the table has in which the graph looks up the ids of an input; 0 where it is not found."""
+    model = _load(path)
+    sizes = {tensor.name: tensor.dims[0] for tensor in model.graph.initializer if tensor.dims}
+    same, found = {name}, []
+    for node in model.graph.node:
+        if node.op_type in _RENAMING and node.input[0] in same:
+            same.update(node.output)
+        if node.op_type == "Gather" and node.input[1] in same and node.input[0] in sizes:
+            found.append(int(sizes[node.input[0]]))
+    return min(found, default=0)
 
 
 class OnnxSession:

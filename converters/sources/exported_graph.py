@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from converters import onnx_graph
 from converters.sources.architectures import Head
 from converters.sources.base import Array, Pooling, SourceTokenizer, TableRows
 from converters.sources.graph_outputs import MASKED, PROBE_ROWS, PROBE_TOKENS, combine, combine_in_graph, form_of
@@ -55,7 +56,7 @@ class ExportedGraph(TokenizedSource):
         super().__init__(tokenizer)
         self._graph = graph
         _require_inputs(found.folder, graph.inputs)
-        self._form = form_of(found.folder, found.head, self._probe((PROBE_ROWS, PROBE_TOKENS)), found.pooling)
+        self._form = form_of(found.folder, found.head, self._first_outputs(found.folder), found.pooling)
         is_told = "attention_mask" in graph.inputs or self._form not in MASKED
         self.graph_inputs = graph.inputs if is_told else (*graph.inputs, "attention_mask")
         self._served = self.forward(self._feeds((1, PROBE_TOKENS))).shape
@@ -69,8 +70,18 @@ class ExportedGraph(TokenizedSource):
         return combine(self._form, self._graph(whole), whole["attention_mask"])
 
     def _combine_in(self, path: Path) -> None:
-        """Give the ONNX graph at `path` the one output that is served."""
+        """Give the ONNX graph at `path` the one output that is served, and learn its tables from it."""
         combine_in_graph(path, self._form, self._served)
+        types = onnx_graph.table_rows(path, "token_type_ids") if "token_type_ids" in self.graph_inputs else 0
+        self.tables = TableRows(onnx_graph.table_rows(path, "input_ids"), types)
+
+    def _first_outputs(self, folder: Path) -> list[Array]:
+        try:
+            return self._probe((PROBE_ROWS, PROBE_TOKENS))
+        except (ValueError, RuntimeError, IndexError) as error:
+            reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+            problem = f"its graph does not run for {PROBE_ROWS} rows of {PROBE_TOKENS} tokens ({reason})"
+            raise CheckpointError(folder, problem, "export it again with dynamic rows and tokens") from error
 
     def _probe(self, shape: tuple[int, int]) -> list[Array]:
         return self._graph(self._feeds(shape))

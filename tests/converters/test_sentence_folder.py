@@ -69,7 +69,7 @@ def test_a_pooling_that_cannot_be_made_is_refused_with_the_option(
 
 def test_a_module_beyond_pooling_and_scaling_is_refused_by_name(tmp_path: Path) -> None:
     write_modules(tmp_path, "Transformer", "Pooling", "Dense", mean_tokens=True)
-    with pytest.raises(CheckpointError, match="asks for Dense"):
+    with pytest.raises(CheckpointError, match="asks for Transformer, Pooling, Dense behind"):
         recipe_of(tmp_path, SourceOptions())
 
 

@@ -7,18 +7,23 @@ import numpy as np
 from tokenizers import Encoding, Tokenizer
 
 from text_runtime.manifest import TokenizerFacts
+from text_runtime.tensors import SCHEMA
 from text_runtime.tokenizer import FILE_NAME
 from text_runtime.windows import (
     MAX_WINDOWS,
     Array,
     TokenizedRow,
+    is_decided,
     join,
+    longest_added_token,
     overlap_of,
     read_chars,
     spans_of,
 )
 
 _CHARS_PER_TOKEN = 16
+_LONGER = 8
+"""So many times more of a text is read where its beginning does not decide its tokens: see `text_runtime.tokenizer`."""
 
 
 class PromptTokenizer:
@@ -33,12 +38,18 @@ class PromptTokenizer:
         self._tokenizer = Tokenizer.from_file(str(folder / FILE_NAME))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(facts.max_length, stride=self._overlap, strategy="only_second")
-        self._prefix_chars = _CHARS_PER_TOKEN * facts.max_length
+        self._prefix_chars = _CHARS_PER_TOKEN * facts.max_length * (MAX_WINDOWS if self._is_windowed else 1)
+        self._reach = longest_added_token(self._bare)
 
     def encode(self, texts: Sequence[str], prompts: Sequence[Sequence[str]]) -> list[TokenizedRow]:
-        """Tokenize every text with each of its prompts. A text without prompts becomes a row of nobody's tokens."""
-        asked = [[self._shortened(prompt) for prompt in row] or [""] for row in prompts]
-        pairs = [(prompt, self._readable(text)) for text, row in zip(texts, asked, strict=True) for prompt in row]
+        """Tokenize every text with each of its prompts. A text without prompts becomes a row of nobody's tokens.
+
+        Raises:
+            ValueError: a prompt is longer than half of a window.
+        """
+        asked = [[self._fitting(prompt) for prompt in row] or [""] for row in prompts]
+        read = self._prefix_chars
+        pairs = [(prompt, text[:read]) for text, row in zip(texts, asked, strict=True) for prompt in row]
         encodings = iter(self._tokenizer.encode_batch(pairs))
         rows = []
         for text, row, wanted in zip(texts, asked, prompts, strict=True):
@@ -46,21 +57,36 @@ class PromptTokenizer:
             rows.append(_joined(parts if wanted else [_unowned(parts[0])]))
         return rows
 
-    def _readable(self, text: str) -> str:
-        return text[: self._prefix_chars * (MAX_WINDOWS if self._is_windowed else 1)]
+    def _fitting(self, prompt: str) -> str:
+        """A prompt, which may fill half of a window: an option that was cut away would never be considered.
 
-    def _shortened(self, prompt: str) -> str:
-        """A prompt may fill half of a window. Only an answer that became a prompt is ever longer."""
-        if len(prompt) <= self._longest_prompt // 4:
-            return prompt
-        encoding = self._bare.encode(prompt, add_special_tokens=False)
-        if len(encoding.ids) <= self._longest_prompt:
-            return prompt
-        return prompt[: encoding.offsets[self._longest_prompt - 1][1]]
+        Raises:
+            ValueError: it is longer.
+        """
+        if len(prompt) > self._longest_prompt // 4:
+            tokens = len(self._bare.encode(prompt, add_special_tokens=False).ids)
+            if tokens > self._longest_prompt:
+                problem = f"the prompt {prompt[:40]!r}… has {tokens} tokens, the model takes {self._longest_prompt}"
+                raise ValueError(
+                    f"input '{SCHEMA.name}': {problem}; ask for fewer options at a time, or in fewer words"
+                )
+        return prompt
+
+    def _decided(self, encoding: Encoding, prompt: str, text: str) -> Encoding:
+        """An encoding of so much of a text that the windows which are kept are those of the whole text."""
+        read, count = self._prefix_chars, MAX_WINDOWS if self._is_windowed else 1
+        while read < len(text):
+            windows = [encoding, *encoding.overflowing]
+            if len(windows) > count and is_decided(windows[count - 1], windows[count:], 1, read - self._reach):
+                break
+            read *= _LONGER
+            encoding = self._tokenizer.encode(prompt, text[:read])
+        return encoding
 
     def _part(self, encoding: Encoding, prompt: str, group: int, text: str) -> TokenizedRow:
+        encoding = self._decided(encoding, prompt, text)
         windows = [encoding, *encoding.overflowing][: MAX_WINDOWS if self._is_windowed else 1]
-        is_cut = len(self._readable(text)) < len(text) or len(windows) <= len(encoding.overflowing)
+        is_cut = len(windows) <= len(encoding.overflowing)
         cut = len(text) - read_chars(windows[-1], 1) if is_cut else 0
         row = join(windows, self._overlap, cut)
         spans = np.concatenate(list(spans_of(windows, self._overlap, 1)))

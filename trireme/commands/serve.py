@@ -1,18 +1,22 @@
 """The command that serves a repository on this machine."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from trireme.commands.console import REPOSITORY, RepositoryOption, stdout
 
 
+def _port(protocol: str) -> Any:
+    return typer.Option(help=f"Port for {protocol}; 0 takes a free one.", min=0, max=65535)
+
+
 def serve(
     repository: RepositoryOption = REPOSITORY,
     pipelines: Annotated[list[str] | None, typer.Option("--pipeline", help="Serve only these; repeat it.")] = None,
-    http_port: Annotated[int, typer.Option(help="Port for HTTP; 0 takes a free one.")] = 8000,
-    grpc_port: Annotated[int, typer.Option(help="Port for gRPC; 0 takes a free one.")] = 8001,
-    metrics_port: Annotated[int, typer.Option(help="Port for Prometheus metrics; 0 takes a free one.")] = 8002,
+    http_port: Annotated[int, _port("HTTP")] = 8000,
+    grpc_port: Annotated[int, _port("gRPC")] = 8001,
+    metrics_port: Annotated[int, _port("Prometheus metrics")] = 8002,
     latency_summaries: Annotated[
         bool, typer.Option(help="Have p50, p95 and p99 of every model among the metrics; costs a small one a tenth.")
     ] = True,

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import orjson
@@ -16,6 +16,7 @@ import orjson
 from converters.evaluation import EvaluationSpec
 from converters.measure import Figures
 from converters.precisions import Choice, choices, is_calibrated
+from converters.sources import SourceOptions
 from converters.spec import EncoderSpec, ExportSpec, PruningSpec
 from converters.trial import NAME, Outcome, spec_json
 from text_runtime.manifest import PASSED, REFUSED, EvaluationFacts, Manifest
@@ -65,6 +66,7 @@ class CompareSpec:
     prunings: tuple[PruningSpec, ...] = ()
     only: tuple[str, ...] = ()
     timeout_s: float = 1800.0
+    options: SourceOptions = field(default_factory=SourceOptions)
 
     def plans(self) -> list[Plan]:
         """Every candidate: pruned models in fp32 and in every int8 of the same engines."""
@@ -93,7 +95,8 @@ class CompareSpec:
             encoder,
             self.evaluation,
             plan.pruning,
-            max_length=self.max_length,
+            self.options,
+            self.max_length,
             is_trial=True,
             lessons=lessons,
         )
@@ -110,6 +113,10 @@ class CompareSpec:
             "--evaluate": self.evaluation.path,
             "--max-drop": self.evaluation.max_drop_points,
             "--max-length": self.max_length,
+            "--source": self.options.kind,
+            "--pooling": self.options.pooling.value if self.options.pooling else None,
+            "--prompt": self.options.prompt,
+            "--python": self.options.python,
             "--prune": pruning.share if pruning else None,
             "--recover-epochs": pruning.recover_epochs if pruning else None,
         }

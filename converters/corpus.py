@@ -1,6 +1,7 @@
 """Texts to compare on: generated strings that reach a tokenizer's corners, and the user's own."""
 
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 from trireme.errors import TriremeError
@@ -32,6 +33,12 @@ def generated_texts(count: int, seed: int = 0) -> list[str]:
     whitespace alone, special tokens, and one very long string in fifty."""
     chance = random.Random(seed)
     return [_text(chance, 5000 if index % 50 == 49 else chance.choice((1, 3, 12, 40, 200))) for index in range(count)]
+
+
+def texts_with(special_tokens: Sequence[str]) -> list[str]:
+    """Texts that hold each of a tokenizer's special tokens, the pad token too: alone, inside, twice, all together."""
+    alone = [text for token in special_tokens for text in (token, f"很好 {token} the fox", f"a{token}{token}b")]
+    return [*alone, " ".join(special_tokens)] if alone else []
 
 
 def read_texts(path: Path) -> list[str]:

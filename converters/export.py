@@ -8,10 +8,11 @@ from pathlib import Path
 
 from converters import onnx_graph, precisions
 from converters.calibration import TaskTexts, calibration_of, read_task_texts
-from converters.corpus import generated_texts, read_texts
+from converters.candidate import Candidate
+from converters.corpus import generated_texts, read_texts, texts_with
 from converters.evaluation import EvaluationSpec
 from converters.exam import Exam, exam_gates, prepare_exam, sit
-from converters.gates import Candidate, require_passed, run_gates
+from converters.gates import require_passed, run_gates
 from converters.golden import record_golden
 from converters.label_file import read_label_file
 from converters.pruning import prune
@@ -72,9 +73,10 @@ def export(spec: ExportSpec, progress: Progress = _log.info) -> Manifest:
 
 
 def _open(spec: ExportSpec, progress: Progress) -> _Job:
-    corpus = generated_texts(_GENERATED_TEXTS) + (read_texts(spec.corpus) if spec.corpus else [])
+    given = read_texts(spec.corpus) if spec.corpus else []
     progress("loading the checkpoint")
     source = open_source(spec.checkpoint, spec.task, spec.options)
+    corpus = generated_texts(_GENERATED_TEXTS) + texts_with(source.traits.special_tokens) + given
     labels = _labels(spec, source)
     exam = prepare_exam(spec, labels)
     max_length = _max_length(spec, source)
@@ -172,8 +174,9 @@ def _labels(spec: ExportSpec, source: SourceModel) -> Labels:
 
 
 def _max_length(spec: ExportSpec, source: SourceModel) -> int:
-    wanted = source.longest if spec.max_length is None else spec.max_length
-    if not 3 <= wanted <= source.longest:
-        problem = f"--max-length {wanted} does not fit the model, which takes up to {source.longest} tokens"
-        raise CheckpointError(spec.checkpoint, problem, f"give a number from 3 to {source.longest}")
+    longest = source.traits.longest
+    wanted = longest if spec.max_length is None else spec.max_length
+    if not 3 <= wanted <= longest:
+        problem = f"--max-length {wanted} does not fit the model, which takes up to {longest} tokens"
+        raise CheckpointError(spec.checkpoint, problem, f"give a number from 3 to {longest}")
     return wanted

@@ -5,40 +5,33 @@ can tell all figures; `require_passed` is what keeps such a candidate from being
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from converters import onnx_graph, paddle_graph
+from converters.answer_gate import judged_answers
+from converters.candidate import Candidate
+from converters.corpus import texts_with
 from converters.limits import limits_of
 from converters.precisions.base import feed_of
 from converters.precisions.fp16 import LARGEST, extreme_of
-from converters.sources import SourceModel, TokenIds
+from converters.sources import TokenIds
 from text_runtime.batching import BatchingSettings
 from text_runtime.cpu import usable_cores
 from text_runtime.encoder import EncoderRequest, TextEncoder
 from text_runtime.engines import EngineSpec, load_engine
-from text_runtime.manifest import PASSED, REFUSED, GateRow, Manifest
+from text_runtime.manifest import PASSED, REFUSED, GateRow
 from text_runtime.tasks import task
+from text_runtime.tensors import SCHEMA, TEXT_PAIR
 from text_runtime.tokenizer import TextTokenizer, TokenizedRow
 from trireme.contract import Step
 from trireme.errors import GateError
 
 _OUTPUT_TEXTS = 96
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """All that a gate may look at: the source, the graph, and the release as it would be published."""
-
-    source: SourceModel
-    graph: Path
-    folders: dict[Step, Path]
-    manifest: Manifest
-    corpus: Sequence[str]
+_SPECIAL_TEXTS = 12
 
 
 def run_gates(candidate: Candidate) -> Iterator[GateRow]:
@@ -51,16 +44,18 @@ def run_gates(candidate: Candidate) -> Iterator[GateRow]:
     yield GateRow("graph", PASSED, _check_graph(candidate))
     served = _load(candidate)
     yield GateRow("load", PASSED, f"{encoder.engine} {encoder.precision}")
+    _require_rows(candidate)
     rows = _tokens(candidate)
     spans = f"; offsets of {_compare_offsets(candidate)} tokens" if task(candidate.manifest.task).is_per_token else ""
     yield GateRow("tokens", PASSED, f"{len(rows)} texts and pairs, id by id{spans}")
-    chosen = sorted(rows, key=lambda row: len(row.ids))[:: max(1, len(rows) // _OUTPUT_TEXTS)]
+    chosen = _chosen(candidate, rows)
     if encoder.precision == "fp16":
         yield _range(candidate, chosen)
     difference = _outputs(candidate, served, chosen)
     limit = limits_of(encoder.precision).difference
     detail = f"largest difference {difference:.1e}, {limit:g} allowed for {encoder.precision}"
     yield GateRow("outputs", PASSED if difference <= limit else REFUSED, detail, difference, limit)
+    yield from judged_answers(candidate)
 
 
 def require_passed(rows: Sequence[GateRow]) -> None:
@@ -101,12 +96,48 @@ def _load(candidate: Candidate) -> TextEncoder:
         raise GateError("load", f"{spec.facts.engine} does not load it ({error})") from error
 
 
+def _require_rows(candidate: Candidate) -> None:
+    """Every id that the tokenizer may give must have a row in the model's table of embeddings."""
+    rows = candidate.manifest.encoder.token_rows
+    vocabulary = TextTokenizer(candidate.folders[Step.TOKENIZER], candidate.manifest.tokenizer).vocabulary()
+    beyond = sorted((index, token) for token, index in vocabulary.items() if index >= rows > 0)
+    if beyond:
+        problem = f"the tokenizer has {len(beyond)} tokens that the table of embeddings ({rows} rows) lacks"
+        raise GateError("tokens", f"{problem}, {beyond[0][1]!r} ({beyond[0][0]}) the first")
+
+
 def _tokens(candidate: Candidate) -> list[TokenizedRow]:
-    """Every id of every text and of every pair must be the source's; the first that differs is shown."""
+    """Every id of every text and of every pair must be the source's; the first that differs is shown.
+
+    An embedding's texts have no pairs.
+    """
     texts = list(candidate.corpus)
     rows = _compared(candidate, texts, None)
+    if candidate.manifest.task == "embedding":
+        return rows
     # A text with the one after next: short with long, so that either side of a pair has to be cut.
     return rows + _compared(candidate, texts, texts[2:] + texts[:2])
+
+
+def _chosen(candidate: Candidate, rows: Sequence[TokenizedRow]) -> list[TokenizedRow]:
+    """Rows for the model: spread over all lengths, and those that hold special tokens where nobody expects them."""
+    inputs, type_rows = task(candidate.manifest.task).inputs, candidate.manifest.encoder.type_rows
+    if TEXT_PAIR in inputs or SCHEMA in inputs:
+        _require_types(rows, type_rows)
+    fitting = [row for row in rows if not type_rows or max(row.type_ids, default=0) < type_rows]
+    special = texts_with(candidate.source.traits.special_tokens)
+    odd = fitting[len(candidate.corpus) - len(special) : len(candidate.corpus)] if special else []
+    spread = sorted(fitting, key=lambda row: len(row.ids))[:: max(1, len(fitting) // _OUTPUT_TEXTS)]
+    return [*spread, *odd[:: max(1, len(odd) // _SPECIAL_TEXTS)]]
+
+
+def _require_types(rows: Sequence[TokenizedRow], type_rows: int) -> None:
+    highest = max((max(row.type_ids, default=0) for row in rows), default=0)
+    if highest >= type_rows > 0:
+        problem = (
+            f"the tokenizer gives a pair's second text the type {highest}, the model has {type_rows} types of tokens"
+        )
+        raise GateError("tokens", f"{problem}: it was not made for pairs")
 
 
 def _compared(candidate: Candidate, texts: list[str], pairs: list[str] | None) -> list[TokenizedRow]:
@@ -161,11 +192,21 @@ def _feeds(row: TokenizedRow) -> dict[str, npt.NDArray[Any]]:
 
 
 def _difference(ours: Sequence[npt.NDArray[Any]], theirs: Sequence[npt.NDArray[Any]]) -> float:
-    """Largest absolute difference of any output of any row, every token of it where it answers for tokens."""
+    """Largest difference of any output of any row, every token of it where it answers for tokens.
+
+    Absolute, and relative to the row's largest value where that is above 1.
+    """
     for our in ours:
         if np.isnan(our).any():
             raise GateError("outputs", f"NaN for one of {len(ours)} rows")
-    return max(float(np.abs(our - their).max()) for our, their in zip(ours, theirs, strict=True))
+    return max(
+        float(np.abs(our - their).max() / max(1.0, float(np.abs(their).max())))
+        for our, their in zip(ours, theirs, strict=True)
+    )
+
+
+def _raise(_: int, error: Exception) -> None:
+    raise GateError("outputs", f"the engine fails with it ({error})") from error
 
 
 def _encode(served: TextEncoder, batch: Sequence[TokenizedRow], is_per_token: bool) -> list[npt.NDArray[Any]]:
@@ -175,5 +216,5 @@ def _encode(served: TextEncoder, batch: Sequence[TokenizedRow], is_per_token: bo
         EncoderRequest(np.array([row.ids]), np.array([[len(row.ids)]], dtype=np.int32), np.array([row.type_ids]))
         for row in batch
     ]
-    served.run(requests, results.__setitem__, is_per_token)
+    served.run(requests, results.__setitem__, _raise, is_per_token)
     return [results[index] if is_per_token else results[index][:, 0] for index in range(len(batch))]

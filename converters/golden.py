@@ -4,7 +4,7 @@ from typing import Any
 
 import orjson
 
-from converters.gates import Candidate
+from converters.candidate import Candidate
 from text_runtime.golden import LOW_PRECISION_TOLERANCE, TOLERANCES, GoldenRequests
 from text_runtime.local import LocalPipeline, text_tensor
 from text_runtime.tasks import task

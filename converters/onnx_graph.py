@@ -1,9 +1,16 @@
 """The ONNX graph between a source and the engines: named as ours, checked, and looked into."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from trireme.errors import GateError, MissingLibraryError
+import numpy.typing as npt
+
+from trireme.errors import CheckpointError, GateError, MissingLibraryError
+
+Array = npt.NDArray[Any]
+_RENAMING = ("Cast", "Identity")
+"""Operators behind which ids are still the same ids."""
 
 
 def name_output(path: Path, output: str) -> None:
@@ -55,6 +62,51 @@ def check(path: Path, inputs: tuple[str, ...], output: str, width: int) -> str:
             f"its output is {model.graph.output[0].name} of {columns} columns, not {output} of {width}",
         )
     return f"opset {model.opset_import[0].version}, {len(model.graph.node)} nodes"
+
+
+def table_rows(path: Path, name: str) -> int:
+    """How many rows the table has in which the graph looks up the ids of an input; 0 where it is not found."""
+    model = _load(path)
+    sizes = {tensor.name: tensor.dims[0] for tensor in model.graph.initializer if tensor.dims}
+    same, found = {name}, []
+    for node in model.graph.node:
+        if node.op_type in _RENAMING and node.input[0] in same:
+            same.update(node.output)
+        if node.op_type == "Gather" and node.input[1] in same and node.input[0] in sizes:
+            found.append(int(sizes[node.input[0]]))
+    return min(found, default=0)
+
+
+class OnnxSession:
+    """A graph in ONNX Runtime on the CPU, as a source or an exporter left it.
+
+    Raises:
+        CheckpointError: it does not load.
+    """
+
+    def __init__(self, path: Path) -> None:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 4
+        try:
+            self._session = onnxruntime.InferenceSession(str(path), options, ["CPUExecutionProvider"])
+        except Exception as error:  # ONNX Runtime's exceptions are its own
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            problem = f"{path.name} does not load in ONNX Runtime ({reason})"
+            raise CheckpointError(path.parent, problem, "export the graph again") from error
+        self.inputs: tuple[str, ...] = tuple(value.name for value in self._session.get_inputs())
+
+    def __call__(self, feeds: Mapping[str, Array]) -> list[Array]:
+        """Every output, in the graph's order, for INT64 [rows, tokens] inputs.
+
+        Raises:
+            RuntimeError: the graph does not take them.
+        """
+        try:
+            return list(self._session.run(None, {name: feeds[name] for name in self.inputs}))
+        except Exception as error:
+            raise RuntimeError(str(error)) from error
 
 
 def _load(path: Path) -> Any:

@@ -1,4 +1,4 @@
-"""The layer that is exported: a source's model, its padding masked, with one output tensor.
+"""The layer that is exported: a source's model with one output tensor, its padding told by an attention mask.
 
 `[rows, width]` for a head that answers for a text, `[rows, tokens, width]` for one that answers for every token.
 """
@@ -12,22 +12,25 @@ from typing import Any
 from converters.sources.architectures import XLM_ROBERTA, Architecture, Head, Mask
 from converters.sources.base import Pooling
 
+_NOT_ATTENDED = -1e4
+"""What PaddleNLP's own models add to the score of a token that is not attended to."""
+
 
 @dataclass(frozen=True)
 class LayerSpec:
-    """What is exported of a model: its architecture, its pad token, and the pooling of an embedding."""
+    """What is exported of a model: its architecture, and the pooling of an embedding."""
 
     architecture: Architecture
-    pad_token_id: int
     pooling: Pooling | None = None
 
 
 def served_layer(model: Any, spec: LayerSpec) -> Any:
-    """The layer over `model` that has the graph's inputs and its only output."""
+    """The layer over `model` that takes the graph's inputs, in their order, and gives its only output.
+
+    Its attention mask is INT64 [rows, tokens], 1 for a token and 0 for padding, whatever ids these have.
+    """
     import paddle
 
-    is_masked = spec.architecture.family.mask is not Mask.MODEL
-    is_zero_masked = spec.architecture.family.mask is Mask.PAD_AND_ZERO
     has_types = "token_type_ids" in spec.architecture.inputs
     # XLM-RoBERTa would cut its own zeros to a shape that the static graph then keeps.
     is_zero_typed = spec.architecture.family is XLM_ROBERTA
@@ -38,38 +41,46 @@ def served_layer(model: Any, spec: LayerSpec) -> Any:
             super().__init__()
             self.model = model
 
-        def forward(self, input_ids: Any, token_type_ids: Any = None) -> Any:
-            is_token = input_ids != spec.pad_token_id
-            named = {"token_type_ids": token_type_ids} if has_types else {}
+        def forward(self, input_ids: Any, second: Any, third: Any = None) -> Any:
+            types, mask = (second, third) if has_types else (None, second)
+            named = {"token_type_ids": types} if has_types else {}
             if is_zero_typed:
                 named["token_type_ids"] = paddle.zeros_like(input_ids)
-            if is_masked:
-                attended = paddle.logical_and(is_token, input_ids != 0) if is_zero_masked else is_token
-                named["attention_mask"] = attended.astype("float32")
-            return finish(self.model(input_ids, **named), is_token)
+            named["attention_mask"] = _mask(spec.architecture.family.mask, input_ids, mask)
+            return finish(self.model(input_ids, **named), mask)
 
     layer = ServedLayer()
     layer.eval()
     return layer
 
 
+def _mask(form: Mask, input_ids: Any, mask: Any) -> Any:
+    """The attention mask as the model takes it."""
+    attended = mask.astype("float32")
+    if form is Mask.PLAIN:
+        return attended
+    if form is Mask.ADDED_WITHOUT_ZERO:
+        attended = attended * (input_ids != 0).astype("float32")
+    return ((1.0 - attended) * _NOT_ATTENDED).unsqueeze([1, 2])
+
+
 def _finish(spec: LayerSpec) -> Any:
     import paddle
 
-    def first(result: Any, is_token: Any) -> Any:
+    def first(result: Any, mask: Any) -> Any:
         return result[0] if isinstance(result, (tuple, list)) else result
 
-    def spans(result: Any, is_token: Any) -> Any:
+    def spans(result: Any, mask: Any) -> Any:
         return paddle.stack([result[0], result[1]], axis=-1)
 
-    def cls(result: Any, is_token: Any) -> Any:
-        return first(result, is_token)[:, 0]
+    def cls(result: Any, mask: Any) -> Any:
+        return first(result, mask)[:, 0]
 
-    def mean(result: Any, is_token: Any) -> Any:
-        weights = is_token.astype("float32").unsqueeze(-1)
-        return (first(result, is_token) * weights).sum(axis=1) / weights.sum(axis=1)
+    def mean(result: Any, mask: Any) -> Any:
+        weights = mask.astype("float32").unsqueeze(-1)
+        return (first(result, mask) * weights).sum(axis=1) / weights.sum(axis=1)
 
-    def pooler(result: Any, is_token: Any) -> Any:
+    def pooler(result: Any, mask: Any) -> Any:
         return result[1]
 
     if spec.architecture.head is Head.HIDDEN:

@@ -20,10 +20,11 @@ _log = logging.getLogger(__name__)
 os.environ["POLYGRAPHY_AUTOINSTALL_DEPS"] = "0"
 
 
-def load_model(copy: Path, origin: Path, architecture: str, is_hugging_face: bool = False) -> tuple[Any, list[str]]:
+def load_model(copy: Path, origin: Path, architecture: str) -> tuple[Any, list[str], list[str]]:
     """Load a model in evaluation mode from a private copy of the checkpoint at `origin`.
 
-    Gives the model and the names of the weights that the checkpoint does not hold, which are random.
+    Gives the model, the names of the weights that the checkpoint does not hold, which are random, and the names of
+    those that it holds and the model has no place for.
 
     Raises:
         CheckpointError: the weights do not load.
@@ -31,30 +32,32 @@ def load_model(copy: Path, origin: Path, architecture: str, is_hugging_face: boo
     """
     kind = getattr(_import_paddlenlp(), architecture)
     try:
-        with quiet(), _recorded(kind) as missing:
-            model = kind.from_pretrained(str(copy), convert_from_torch=is_hugging_face)
+        with quiet(), _recorded(kind) as (missing, unused):
+            model = kind.from_pretrained(str(copy))
     except Exception as error:  # safetensors and Paddle have exception trees of their own
         problem = f"the weights do not load as {architecture} ({gist(error)})"
         remedy = "save it again with save_pretrained; id2label in config.json must name every output of the head"
         raise CheckpointError(origin, problem, remedy) from error
     model.eval()
-    return model, missing
+    return model, missing, unused
 
 
 @contextlib.contextmanager
-def _recorded(kind: Any) -> Iterator[list[str]]:
-    """PaddleNLP only warns of weights that it does not find: listen to where it counts them."""
+def _recorded(kind: Any) -> Iterator[tuple[list[str], list[str]]]:
+    """PaddleNLP only warns of weights that it does not find or use: listen to where it counts them."""
     missing: list[str] = []
+    unused: list[str] = []
     load = kind._load_pretrained_model
 
     def recording(*arguments: Any, **named: Any) -> Any:
         result = load(*arguments, **named)
         missing.extend(result[1])
+        unused.extend(result[2])
         return result
 
     kind._load_pretrained_model = recording
     try:
-        yield missing
+        yield missing, unused
     finally:
         del kind._load_pretrained_model
 

@@ -59,10 +59,15 @@ def write_release(spec: ExportSpec, made_of: Ingredients, current: Draft) -> Man
 
 
 def _tokenizer(spec: ExportSpec, made_of: Ingredients) -> TokenizerFacts:
-    source, gpu = made_of.source, made_of.contract.gpu
-    buckets = gpu.buckets if gpu else ()
+    traits, gpu = made_of.source.traits, made_of.contract.gpu
     return TokenizerFacts(
-        made_of.max_length, source.pad_token_id, spec.long_text, source.truncation_side, source.odd_token, buckets
+        made_of.max_length,
+        traits.pad_token_id,
+        spec.long_text,
+        traits.truncation_side,
+        traits.odd_token,
+        gpu.buckets if gpu else (),
+        traits.preparation,
     )
 
 
@@ -79,4 +84,6 @@ def _write_encoder(spec: ExportSpec, made_of: Ingredients, folder: Path) -> Enco
         method=choice.method,
         pruning=made_of.pruning,
         warnings=tuple(precisions.caveats(choice)),
+        token_rows=made_of.source.tables.tokens,
+        type_rows=made_of.source.tables.types,
     )

@@ -10,11 +10,12 @@ import orjson
 from converters.corpus import CorpusError
 from converters.evaluation import EvaluationError, EvaluationSpec
 from converters.export import export
+from converters.sources import Pooling, SourceOptions
 from converters.spec import EncoderSpec, ExportSpec, PruningSpec
-from trireme.errors import CheckpointError, TriremeError
+from trireme.errors import CheckpointError, InterpreterError, TriremeError
 
 NAME = "candidate"
-_SHARED = (CheckpointError, EvaluationError, CorpusError)
+_SHARED = (CheckpointError, EvaluationError, CorpusError, InterpreterError)
 """Errors of what every candidate reads: the next one would end alike."""
 
 
@@ -42,7 +43,7 @@ def run_trial(content: bytes) -> Outcome:
 
 def _spec(fields: dict[str, Any]) -> ExportSpec:
     encoder, evaluation, pruning = fields["encoder"], fields["evaluation"], fields["pruning"]
-    calibration = encoder.pop("calibration")
+    options, calibration = fields["options"], encoder.pop("calibration")
     return ExportSpec(
         Path(fields["checkpoint"]),
         fields["task"],
@@ -51,6 +52,12 @@ def _spec(fields: dict[str, Any]) -> ExportSpec:
         EncoderSpec(**encoder, calibration=Path(calibration) if calibration else None),
         EvaluationSpec(Path(evaluation["path"]), evaluation["max_drop_points"]),
         PruningSpec(**pruning) if pruning else None,
+        options=SourceOptions(
+            options["kind"],
+            Pooling(options["pooling"]) if options["pooling"] else None,
+            Path(options["python"]) if options["python"] else None,
+            options["prompt"],
+        ),
         max_length=fields["max_length"],
         is_trial=True,
         lessons=Path(fields["lessons"]),

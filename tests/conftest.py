@@ -84,7 +84,7 @@ def source_scores(shared_folder: Path, reviews: list[str]) -> npt.NDArray[np.flo
         from converters.sources import open_source
 
         source = open_source(CHECKPOINT, TASK)
-        rows = source.tokenize(reviews, None, source.longest)
+        rows = source.tokenize(reviews, None, source.traits.longest)
         feeds = ({"input_ids": np.array([row.ids]), "token_type_ids": np.array([row.type_ids])} for row in rows)
         logits = np.concatenate([source.forward(feed) for feed in feeds])
         scores = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)

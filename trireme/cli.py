@@ -16,6 +16,7 @@ from trireme.commands.compare import compare
 from trireme.commands.console import stderr, stdout
 from trireme.commands.doctor import doctor
 from trireme.commands.export import export
+from trireme.commands.huggingface import hf_environment
 from trireme.commands.infer import infer
 from trireme.commands.plan import build_plan
 from trireme.commands.promotion import canary, promote, retire, rollback, shadow, stage
@@ -30,7 +31,7 @@ app = typer.Typer(
     help="From a PaddleNLP or Hugging Face text model to a checked, fast, versioned pipeline on Triton.",
 )
 _INTERRUPTED = 130
-_MAKE = (export, compare, build_plan)
+_MAKE = (export, compare, build_plan, hf_environment)
 _RUN = (infer, serve, check, bench, doctor)
 _MOVE = (releases, stage, shadow, canary, promote, rollback, retire, status, history)
 for _command in (*_MAKE, *_RUN, *_MOVE):

@@ -19,6 +19,14 @@ class MissingLibraryError(TriremeError):
         super().__init__(f"this needs {library}, which is not installed: run `pip install 'trireme[{extra}]'`")
 
 
+class InterpreterError(TriremeError):
+    """There is no interpreter with Hugging Face's library, or it could not be made or started."""
+
+    def __init__(self, problem: str, remedy: str = "") -> None:
+        usual = "run `trireme hf-environment` once, or name one that has torch and transformers with --python"
+        super().__init__(f"{problem}; {remedy or usual}")
+
+
 class AllocatorError(TriremeError):
     """The memory allocator that was chosen is not there."""
 

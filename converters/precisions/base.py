@@ -74,7 +74,12 @@ def feed_of(row: TokenIds, inputs: Sequence[str]) -> Feeds:
     """INT64 [1, tokens] for every input of a graph."""
     ids = np.array([row.ids], dtype=np.int64)
     types = np.array([row.type_ids], dtype=np.int64)
-    made = {"input_ids": ids, "token_type_ids": types, "attention_mask": np.ones_like(ids)}
+    made = {
+        "input_ids": ids,
+        "token_type_ids": types,
+        "attention_mask": np.ones_like(ids),
+        "position_ids": np.arange(ids.shape[1], dtype=np.int64)[None],
+    }
     return {name: made[name] for name in inputs}
 
 

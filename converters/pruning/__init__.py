@@ -33,7 +33,7 @@ def prune(
     Raises:
         UnsupportedError: the architecture has no layers that can be cut.
     """
-    ranking = texts.spread(_RANKING_TEXTS).encode(source, source.longest)
+    ranking = texts.spread(_RANKING_TEXTS).encode(source, source.traits.longest)
     importance = importance_of(source, spec.task, ranking, progress)
     pruned = open_source(spec.checkpoint, spec.task, spec.options)
     size = shrink(pruned, importance, wanted.share)
@@ -58,6 +58,6 @@ def _teach(
     lesson = spec.lessons / f"{wanted.share:g}-{wanted.recover_epochs}.pdparams" if spec.lessons else None
     if lesson and remember(pruned, lesson):
         return
-    recover(pruned, source, texts.encode(source, source.longest), wanted.recover_epochs, progress)
+    recover(pruned, source, texts.encode(source, source.traits.longest), wanted.recover_epochs, progress)
     if lesson:
         keep(pruned, lesson)

@@ -31,8 +31,9 @@ def batch_of(source: SourceModel, rows: Sequence[TokenIds]) -> list[Any]:
     import paddle
 
     shape = (len(rows), max(len(row.ids) for row in rows))
-    ids, types = np.full(shape, source.pad_token_id, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    ids, types = np.full(shape, source.traits.pad_token_id, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    mask = np.zeros(shape, dtype=np.int64)
     for line, row in enumerate(rows):
-        ids[line, : len(row.ids)], types[line, : len(row.ids)] = row.ids, row.type_ids
-    made = {"input_ids": ids, "token_type_ids": types}
+        ids[line, : len(row.ids)], types[line, : len(row.ids)], mask[line, : len(row.ids)] = row.ids, row.type_ids, 1
+    made = {"input_ids": ids, "token_type_ids": types, "attention_mask": mask}
     return [paddle.to_tensor(made[name]) for name in source.graph_inputs]

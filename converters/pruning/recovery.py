@@ -37,7 +37,8 @@ def recover(
             inputs = batch_of(pruned, batch)
             with paddle.no_grad():
                 wanted = original.layer(*inputs)
-            loss = _difference(pruned.layer(*inputs), wanted, inputs[0] != pruned.pad_token_id)
+            mask = inputs[pruned.graph_inputs.index("attention_mask")]
+            loss = _difference(pruned.layer(*inputs), wanted, mask)
             loss.backward()
             optimizer.step()
             optimizer.clear_grad()
@@ -65,12 +66,12 @@ def remember(pruned: SourceModel, lesson: Path) -> bool:
     return True
 
 
-def _difference(found: Any, wanted: Any, is_token: Any) -> Any:
+def _difference(found: Any, wanted: Any, mask: Any) -> Any:
     """Mean squared difference; of a head that answers for tokens, without those of the padding."""
     squares = (found - wanted).square()
     if squares.ndim == 2:
         return squares.mean()
-    weights = is_token.astype(squares.dtype).unsqueeze(-1)
+    weights = mask.astype(squares.dtype).unsqueeze(-1)
     return (squares * weights).sum() / (weights.sum() * squares.shape[-1])
 
 

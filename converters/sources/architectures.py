@@ -24,30 +24,28 @@ def head_for(task_name: str) -> Head:
 
 
 class Mask(Enum):
-    """Who keeps attention off the padding."""
+    """The form in which a model takes the attention mask. The graph's own input is 1 for a token and 0 for padding."""
 
-    MODEL = "the model itself, where `input_ids` is the pad token"
-    PAD = "the exported graph, where `input_ids` is the pad token: the model alone would attend to padding"
-    PAD_AND_ZERO = "the exported graph, where `input_ids` is the pad token or 0, which PaddleNLP's ERNIE-M always masks"
+    ADDED = "added to the scores"
+    PLAIN = "as it is"
+    ADDED_WITHOUT_ZERO = "added to the scores, id 0 masked too, as PaddleNLP's ERNIE-M always does"
 
 
 @dataclass(frozen=True)
 class Family:
     """What all models of one kind share.
 
-    `inputs` are the graph's, in the order of `forward`. `lost_positions` of the position table are never used; None
+    `inputs` are the graph's. `lost_positions` of the position table are never used; None
     stands for `pad_token_id + 1`, as RoBERTa counts. A `is_traced` model's Python runs as it is during export, because
     Paddle's rewriting of it into a static graph fails (RoBERTa) or waits for itself for ever (XLM-RoBERTa).
-    `is_in_hugging_face` says whether PaddleNLP reads safetensors of Hugging Face's layout.
     """
 
     name: str
     prefix: str
-    inputs: tuple[str, ...] = ("input_ids", "token_type_ids")
+    inputs: tuple[str, ...] = ("input_ids", "token_type_ids", "attention_mask")
     lost_positions: int | None = 0
-    mask: Mask = Mask.MODEL
+    mask: Mask = Mask.ADDED
     is_traced: bool = False
-    is_in_hugging_face: bool = True
 
 
 @dataclass(frozen=True)
@@ -61,17 +59,17 @@ class Architecture:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The graph's inputs, in the order of `forward`."""
+        """The graph's inputs."""
         return self.family.inputs
 
 
 BERT = Family("BERT", "Bert")
-ERNIE = Family("ERNIE 1.0, 2.0, 3.0", "Ernie", is_in_hugging_face=False)
-ERNIE_M = Family("ERNIE-M", "ErnieM", ("input_ids",), 2, Mask.PAD_AND_ZERO, is_in_hugging_face=False)
+ERNIE = Family("ERNIE 1.0, 2.0, 3.0", "Ernie")
+ERNIE_M = Family("ERNIE-M", "ErnieM", ("input_ids", "attention_mask"), 2, Mask.ADDED_WITHOUT_ZERO)
 ROBERTA = Family("RoBERTa, RoBERTa-wwm", "Roberta", lost_positions=None, is_traced=True)
-ALBERT = Family("ALBERT", "Albert", mask=Mask.PAD)
+ALBERT = Family("ALBERT", "Albert", mask=Mask.PLAIN)
 ELECTRA = Family("ELECTRA", "Electra")
-XLM_ROBERTA = Family("XLM-RoBERTa", "XLMRoberta", ("input_ids",), None, Mask.PAD, is_traced=True)
+XLM_ROBERTA = Family("XLM-RoBERTa", "XLMRoberta", ("input_ids", "attention_mask"), None, Mask.PLAIN, is_traced=True)
 
 
 def _members(family: Family, has_pooled_head: bool) -> tuple[Architecture, ...]:
@@ -105,10 +103,11 @@ def architectures_table() -> str:
         "",
         "Generated from `converters/sources/architectures.py` by `python -m tests.generated`. Each row names the test",
         "that passes it through every gate. `tests/converters/test_served_sources.py` serves a model of every family",
-        "on the real Triton beside the source's own output. Static graphs and tokenizers: [sources.md](sources.md).",
+        "on the real Triton beside the source's own output. Hugging Face folders need no such table: `transformers`",
+        "exports every architecture that it has. These and exported graphs: [sources.md](sources.md).",
         "",
-        "| family | PaddleNLP class | tasks | graph inputs | Hugging Face safetensors | padding masked by | test |",
-        "|---|---|---|---|---|---|---|",
+        "| family | PaddleNLP class | tasks | graph inputs | attention mask | test |",
+        "|---|---|---|---|---|---|",
     ]
     return "\n".join([*lines, *map(_row, _ALL), ""])
 
@@ -116,8 +115,6 @@ def architectures_table() -> str:
 def _row(architecture: Architecture) -> str:
     family = architecture.family
     inputs = ", ".join(f"`{name}`" for name in family.inputs)
-    reads = "yes" if family.is_in_hugging_face else "no"
-    masker = family.mask.value.split(",")[0]
     tasks = ", ".join(architecture.head.tasks)
     test = f"`test_architectures.py[{architecture.name}]`"
-    return f"| {family.name} | `{architecture.name}` | {tasks} | {inputs} | {reads} | {masker} | {test} |"
+    return f"| {family.name} | `{architecture.name}` | {tasks} | {inputs} | {family.mask.value} | {test} |"

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy.typing as npt
 
 from text_runtime.manifest import SourceFacts
+from text_runtime.preparation import TextPreparation
 from text_runtime.tasks import Labels
 
 Array = npt.NDArray[Any]
@@ -18,19 +19,28 @@ Offsets = list[tuple[int, int] | None]
 
 
 class Pooling(Enum):
-    """How one vector is made of a text's token vectors."""
+    """How one vector is made of a text's token vectors; the values are sentence-transformers' own words."""
 
     CLS = "cls"
     MEAN = "mean"
+    MAX = "max"
+    MEAN_SQRT_LEN = "mean_sqrt_len"
+    WEIGHTED_MEAN = "weightedmean"
+    LAST_TOKEN = "lasttoken"
     POOLER = "pooler"
 
 
 @dataclass(frozen=True)
 class SourceOptions:
-    """What the user may say about a checkpoint that it does not say itself; None leaves it to the checkpoint."""
+    """What the user may say about a checkpoint that it does not say itself; None leaves it to the checkpoint.
+
+    `python` is the interpreter that loads a Hugging Face folder, `prompt` the name of one of the checkpoint's prompts.
+    """
 
     kind: str | None = None
     pooling: Pooling | None = None
+    python: Path | None = None
+    prompt: str | None = None
 
 
 @dataclass(frozen=True)
@@ -41,15 +51,34 @@ class TokenIds:
     type_ids: list[int]
 
 
-class SourceTokenizer(Protocol):
-    """A checkpoint's tokenizer: the truth that the written `tokenizer.json` must equal."""
+@dataclass(frozen=True)
+class TokenizerTraits:
+    """What a source says of its tokenizer.
+
+    `longest` counts tokens, special ones included. `truncation_side`, `odd_token` and `preparation` are explained in
+    `TokenizerFacts`. `special_tokens` are the words that stand for no text, such as `[PAD]`.
+    """
 
     pad_token_id: int
     longest: int
-    """The longest row that the checkpoint's tokenizer allows, in tokens."""
-    truncation_side: str
-    odd_token: str
-    """See `TokenizerFacts`."""
+    truncation_side: str = "right"
+    odd_token: str = "longer"
+    special_tokens: tuple[str, ...] = ()
+    preparation: TextPreparation = TextPreparation()
+
+
+@dataclass(frozen=True)
+class TableRows:
+    """How many rows the model's tables of embeddings have; 0 where the source does not say."""
+
+    tokens: int = 0
+    types: int = 0
+
+
+class SourceTokenizer(Protocol):
+    """A checkpoint's tokenizer: the truth that the written `tokenizer.json` must equal."""
+
+    traits: TokenizerTraits
 
     def encode(self, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int) -> list[TokenIds]:
         """Encode with special tokens, truncated to `max_length` tokens, the longer text of a pair first."""
@@ -71,15 +100,12 @@ class SourceModel(Protocol):
     is_normalized: bool
     """Whether the source scales its embeddings to length 1. The graph never does."""
     graph_inputs: tuple[str, ...]
-    pad_token_id: int
-    longest: int
-    """The longest row that the model takes, in tokens."""
-    truncation_side: str
-    odd_token: str
-    """See `TokenizerFacts`."""
+    traits: TokenizerTraits
+    """Of its tokenizer; `longest` is the longest row that the model takes too."""
+    tables: TableRows
 
     layer: Any
-    """The Paddle layer that is exported, for pruning to look into; None where the source has a graph only."""
+    """The Paddle layer that is exported, for pruning to look into; None where the source has no such layer."""
 
     def tokenize(self, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int) -> list[TokenIds]:
         """Encode with the source's own tokenizer, special tokens added, truncated to `max_length` tokens."""
@@ -91,16 +117,23 @@ class SourceModel(Protocol):
         """Write the `tokenizer.json` that should encode as the source does."""
 
     def forward(self, feeds: Mapping[str, Array]) -> Array:
-        """The source's own forward pass, in fp32, on INT64 [rows, tokens] inputs.
+        """The source's own forward pass, in fp32, on INT64 [rows, tokens] inputs, none of whose tokens is padding.
 
         Gives FP32 [rows, width], or [rows, tokens, width] for a head that answers for every token.
+        """
+
+    def answer(self, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int) -> Array | None:
+        """What the source's own library answers from the text on, one row a text.
+
+        Gives scores FP32 [rows, labels], relevance [rows] (or logits [rows, 2]), or vectors [rows, dimension]; None
+        where its library has no such way, or the task's answers are no numbers.
         """
 
     def write_static(self, stem: Path) -> None:
         """Export the graph as Paddle's own in fp32: `STEM.json` and `STEM.pdiparams`.
 
         Raises:
-            CheckpointError: the source has no graph of one output.
+            CheckpointError: the source has no graph of Paddle's with one output.
         """
 
     def write_onnx(self, path: Path) -> None:

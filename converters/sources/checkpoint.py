@@ -2,16 +2,26 @@
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from converters.sources.files import require_readable
 from text_runtime.manifest import sha256_of
 from trireme.errors import CheckpointError
 
-WEIGHTS = ("model_state.pdparams", "model.safetensors")
-INDEX = "model.safetensors.index.json"
+PADDLE_WEIGHTS = "model_state.pdparams"
+SAFETENSORS = "model.safetensors"
+PICKLED = "pytorch_model.bin"
+WEIGHTS = (PADDLE_WEIGHTS, SAFETENSORS, PICKLED)
+INDEX = f"{SAFETENSORS}.index.json"
 """Names the shards of weights that are too large for one file."""
+_INDEXES = (INDEX, f"{PICKLED}.index.json", f"{PADDLE_WEIGHTS}.index.json")
+ONNX_NAMES = ("model.onnx", "onnx/model.onnx")
+"""Where hubs and exporters leave a graph."""
+_PADDLE_FORMATS = ("pd", "np")
+_SMALL_SUFFIXES = (".json", ".txt", ".model", ".vocab", ".jinja")
+"""What stands beside weights and may change an answer: configs, vocabularies, merges, SentencePiece models."""
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -45,6 +55,8 @@ def _read(path: Path) -> Any:
         raise CheckpointError(
             path.parent, f"has no {path.name}", "give the folder that save_pretrained wrote"
         ) from error
+    except RecursionError as error:
+        raise CheckpointError(path.parent, f"{path.name} is nested too deep to be read", "save it again") from error
     except (OSError, ValueError) as error:
         raise CheckpointError(path.parent, f"{path.name} cannot be read ({error})", "save it again") from error
 
@@ -57,6 +69,8 @@ def require_folder(path: Path) -> None:
     """
     if path.is_dir():
         return
+    if path.is_symlink() and not path.exists():
+        raise CheckpointError(path, f"is a link to {path.readlink()}, which is not there", "give the folder itself")
     if path.exists():
         raise CheckpointError(path, "is a file", "give the folder that save_pretrained wrote")
     command = f"huggingface-cli download {path} --local-dir DIR"
@@ -73,21 +87,25 @@ def weights_of(folder: Path) -> list[Path]:
     for name in WEIGHTS:
         if (folder / name).is_file():
             return [folder / name]
-    if (folder / INDEX).is_file():
-        return _shards_of(folder)
-    if (folder / "pytorch_model.bin").exists():
-        raise CheckpointError(folder, "has its weights as pytorch_model.bin only", "save it as model.safetensors")
+    for name in _INDEXES:
+        if (folder / name).is_file():
+            return _shards_of(folder, name)
     raise CheckpointError(folder, f"has none of {', '.join(WEIGHTS)}", "give the folder that save_pretrained wrote")
 
 
-def _shards_of(folder: Path) -> list[Path]:
-    names = read_json(folder / INDEX).get("weight_map")
+def _shards_of(folder: Path, index: str) -> list[Path]:
+    names = read_json(folder / index).get("weight_map")
     if not isinstance(names, dict) or not names:
-        raise CheckpointError(folder, f"{INDEX} names no shards (weight_map)", "save or download it again")
-    shards = [folder / str(name) for name in sorted(set(names.values()))]
+        raise CheckpointError(folder, f"{index} names no shards (weight_map)", "save or download it again")
+    files = sorted({str(name) for name in names.values()})
+    if outside := [name for name in files if Path(name).name != name]:
+        raise CheckpointError(
+            folder, f"{index} names {outside[0]}, which is no file's name", "save or download it again"
+        )
+    shards = [folder / name for name in files]
     lost = [shard.name for shard in shards if not shard.is_file()]
     if lost:
-        raise CheckpointError(folder, f"lacks {', '.join(lost)}, which {INDEX} names", "download the whole folder")
+        raise CheckpointError(folder, f"lacks {', '.join(lost)}, which {index} names", "download the whole folder")
     return shards
 
 
@@ -99,45 +117,75 @@ def layout_of(weights: Path) -> str | None:
     """
     try:
         with weights.open("rb") as stream:
-            header = json.loads(stream.read(int.from_bytes(stream.read(8), "little")))
+            size = int.from_bytes(stream.read(8), "little")
+            if size > weights.stat().st_size:
+                raise ValueError("its header is longer than the file")
+            header = json.loads(stream.read(size))
             body = weights.stat().st_size - stream.tell()
         ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]
-    except (OSError, ValueError, MemoryError, OverflowError, AttributeError, KeyError, TypeError) as error:
+        layout = header.get("__metadata__", {}).get("format")
+        is_whole = max(ends, default=0) == body
+    except (OSError, ValueError, MemoryError, OverflowError, RecursionError, *_WRONG_SHAPE) as error:
         problem = f"{weights.name} cannot be read ({type(error).__name__})"
         raise CheckpointError(weights.parent, problem, "save or download it again") from error
-    if max(ends, default=0) != body:
+    if not is_whole:
         problem = f"{weights.name} is cut short: it holds {body} bytes of tensors instead of {max(ends, default=0)}"
         raise CheckpointError(weights.parent, problem, "save or download it again")
-    layout = header.get("__metadata__", {}).get("format")
     return str(layout) if layout else None
 
 
+_WRONG_SHAPE = (AttributeError, KeyError, TypeError, IndexError)
+"""What a JSON header of another form than safetensors' ends in."""
+
+
 def kind_of(folder: Path) -> str:
-    """The kind of checkpoint, by its files: `static`, `paddlenlp` or `huggingface`.
+    """The kind of checkpoint, by its files: `huggingface`, `onnx`, `paddlenlp` or `static`.
 
     Raises:
         CheckpointError: its weights cannot be read.
     """
-    is_dynamic = any((folder / name).is_file() for name in (*WEIGHTS, INDEX))
-    if any(folder.glob("*.pd[im]*")) and not is_dynamic:  # .pdiparams, .pdmodel
+    if not any((folder / name).is_file() for name in (*WEIGHTS, *_INDEXES)):
+        return _kind_without_weights(folder)
+    if (folder / "modules.json").is_file():
+        return "huggingface"
+    first = weights_of(folder)[0]
+    if first.suffix != ".safetensors":
+        return "paddlenlp" if first.suffix == ".pdparams" else "huggingface"
+    return "paddlenlp" if layout_of(first) in _PADDLE_FORMATS else "huggingface"
+
+
+def _kind_without_weights(folder: Path) -> str:
+    """The kind of a folder whose weights are in a graph, or in the folder of a module."""
+    if any(folder.glob("*.pd[im]*")):  # .pdiparams, .pdmodel
         return "static"
-    if not is_dynamic or (folder / WEIGHTS[0]).is_file():
-        return "paddlenlp"
-    return "huggingface" if layout_of(weights_of(folder)[0]) in {"pt", None} else "paddlenlp"
+    if any((folder / name).is_file() for name in ONNX_NAMES):
+        return "onnx"
+    config = folder / "config.json"
+    is_paddle = config.is_file() and "paddlenlp_version" in read_json(config)
+    return "paddlenlp" if is_paddle else "huggingface"
 
 
-def hashes_of(folder: Path) -> dict[str, str]:
-    """SHA-256 of every file directly in the checkpoint."""
-    return {path.name: sha256_of(path) for path in sorted(folder.iterdir()) if path.is_file()}
+def hashes_of(folder: Path, *loaded: Path) -> dict[str, str]:
+    """SHA-256 of every small file that may change an answer, and of the weights that were `loaded`, by path inside."""
+    return {str(path.relative_to(folder)): sha256_of(path) for path in sorted({*_small_files(folder), *loaded})}
 
 
-def copy_of(folder: Path, scratch: Path, without: Sequence[str] = ()) -> Path:
+def copy_of(folder: Path, scratch: Path, *loaded: Path) -> Path:
     """A private copy, that of a read-only folder too: PaddleNLP writes converted weights beside the ones it reads.
 
-    Files that match a pattern of `without` are left out.
+    Only what is loaded is copied: small files and the `loaded` weights, not states of optimizers that lie beside them.
     """
     copy = scratch / "checkpoint"
-    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(*without), copy_function=shutil.copyfile)
-    for path in (copy, *copy.rglob("*/")):
-        path.chmod(0o700)
+    for path in (*_small_files(folder), *loaded):
+        target = copy / path.relative_to(folder)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
     return copy
+
+
+def _small_files(folder: Path) -> Iterator[Path]:
+    """The files beside the weights, in the folder and in the folders directly in it, checked to be readable."""
+    for path in sorted((*folder.iterdir(), *folder.glob("*/*"))):
+        if path.suffix in _SMALL_SUFFIXES and not path.is_dir():
+            require_readable(folder, path)
+            yield path

@@ -38,5 +38,7 @@ def _counted(folder: Path, width: int) -> dict[str, str]:
 
 
 def _activation(config: dict[str, Any], width: int) -> str:
-    is_multi_label = config.get("problem_type") == "multi_label_classification"
-    return "sigmoid" if is_multi_label or width == 1 else "softmax"
+    problem = config.get("problem_type")
+    if problem == "regression":
+        return "identity"
+    return "sigmoid" if problem == "multi_label_classification" or width == 1 else "softmax"

@@ -1,8 +1,8 @@
-"""Dynamic checkpoints that PaddleNLP loads: its own, and Hugging Face's safetensors in its architectures."""
+"""Dynamic checkpoints that PaddleNLP's own `save_pretrained` wrote."""
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +13,19 @@ from converters.onnx_conversion import convert
 from converters.paddle_layers import LayerSpec, exportable, served_layer
 from converters.sources import checkpoint
 from converters.sources.architectures import ARCHITECTURES, Architecture, Head
-from converters.sources.base import Array, Pooling, SourceOptions, SourceTokenizer
+from converters.sources.base import Array, Pooling, SourceOptions, TableRows
 from converters.sources.labels import labels_of
-from converters.sources.pooling import EmbeddingRecipe, recipe_of
 from converters.sources.tokenized import TokenizedSource
-from converters.tokenizers.huggingface import FILE_NAME as TOKENIZER_NAME
-from converters.tokenizers.huggingface import HuggingFaceTokenizer
 from converters.tokenizers.paddlenlp import PaddleNlpTokenizer
 from text_runtime.manifest import SourceFacts
 from trireme.errors import CheckpointError, UnsupportedError
 
 _PROBE_TOKENS = 4
+_PRETRAINING = ("cls.", "lm_head.", "predictions.", "generator_predictions.", "generator_lm_head", "sop_classifier.")
+"""Weights of the heads that encoders are pretrained with."""
+
+
+_POOLINGS = (Pooling.CLS, Pooling.MEAN, Pooling.POOLER)
 
 
 def open_paddlenlp(folder: Path, task_name: str, options: SourceOptions) -> "PaddleNlpModel":
@@ -33,44 +35,42 @@ def open_paddlenlp(folder: Path, task_name: str, options: SourceOptions) -> "Pad
         CheckpointError: it is missing, foreign, broken, or does not fit the task.
         UnsupportedError: its architecture is not a registered one.
     """
-    return PaddleNlpModel(_read(folder, task_name, "paddlenlp", options))
-
-
-def open_huggingface(folder: Path, task_name: str, options: SourceOptions) -> "PaddleNlpModel":
-    """Open a Hugging Face folder in an architecture that PaddleNLP has, without torch.
-
-    Raises:
-        CheckpointError: it is missing, foreign, broken, or does not fit the task.
-        UnsupportedError: PaddleNLP cannot read its architecture from Hugging Face's layout.
-    """
-    found = _read(folder, task_name, "huggingface", options)
-    if not found.architecture.family.is_in_hugging_face:
-        known = [name for name, entry in ARCHITECTURES.items() if entry.family.is_in_hugging_face]
-        raise UnsupportedError("Hugging Face architecture", found.architecture.name, known)
-    return PaddleNlpModel(found)
+    if options.prompt is not None:
+        raise CheckpointError(folder, "has no prompts", "leave --prompt away")
+    return PaddleNlpModel(_read(folder, task_name, options))
 
 
 @dataclass(frozen=True)
 class _Checkpoint:
     folder: Path
-    kind: str
     architecture: Architecture
     config: dict[str, Any]
-    recipe: EmbeddingRecipe | None
+    weights: list[Path]
+    pooling: Pooling | None
 
 
-def _read(folder: Path, task_name: str, kind: str, options: SourceOptions) -> _Checkpoint:
+def _read(folder: Path, task_name: str, options: SourceOptions) -> _Checkpoint:
     """All that can be known and refused without loading anything heavy."""
     config = checkpoint.read_json(folder / "config.json")
-    for weights in checkpoint.weights_of(folder):
-        if weights.suffix == ".safetensors":
-            checkpoint.layout_of(weights)
+    weights = checkpoint.weights_of(folder)
+    for path in weights:
+        if path.suffix == ".safetensors":
+            checkpoint.layout_of(path)
     architecture = _architecture(folder, config)
     if task_name not in architecture.head.tasks:
         problem = f"{architecture.name} does not serve {task_name}"
         raise CheckpointError(folder, problem, f"use --task {' or '.join(architecture.head.tasks)}")
-    recipe = recipe_of(folder, options.pooling) if architecture.head is Head.HIDDEN else None
-    return _Checkpoint(folder, kind, architecture, config, recipe)
+    pooling = _pooling(folder, options.pooling) if architecture.head is Head.HIDDEN else None
+    return _Checkpoint(folder, architecture, config, weights, pooling)
+
+
+def _pooling(folder: Path, wanted: Pooling | None) -> Pooling:
+    choices = ", ".join(pooling.value for pooling in _POOLINGS)
+    if wanted is None:
+        raise CheckpointError(folder, "does not say how to pool", f"use --pooling with one of: {choices}")
+    if wanted not in _POOLINGS:
+        raise UnsupportedError("--pooling of a PaddleNLP checkpoint", wanted.value, [p.value for p in _POOLINGS])
+    return wanted
 
 
 def _architecture(folder: Path, config: dict[str, Any]) -> Architecture:
@@ -85,28 +85,30 @@ def _architecture(folder: Path, config: dict[str, Any]) -> Architecture:
 class PaddleNlpModel(TokenizedSource):
     """A loaded model and tokenizer. See `SourceModel`."""
 
+    is_normalized = False
+
     def __init__(self, found: _Checkpoint) -> None:
         folder, architecture = found.folder, found.architecture
         self._family = architecture.family
         self.graph_inputs = architecture.inputs
-        self.facts = SourceFacts(found.kind, folder.name, architecture.name, checkpoint.hashes_of(folder))
+        hashes = checkpoint.hashes_of(folder, *found.weights)
+        self.facts = SourceFacts("paddlenlp", folder.name, architecture.name, hashes)
         with tempfile.TemporaryDirectory(prefix="trireme-source-") as scratch:
-            copy = checkpoint.copy_of(folder, Path(scratch))
-            model, missing = paddle_runtime.load_model(copy, folder, architecture.name, found.kind == "huggingface")
-            _require_weights(found, missing)
-            self.pad_token_id = int(model.config.pad_token_id)
-            super().__init__(_tokenizer(found, copy, self.pad_token_id))
-        pooling = found.recipe.pooling if found.recipe else None
+            copy = checkpoint.copy_of(folder, Path(scratch), *found.weights)
+            model, missing, unused = paddle_runtime.load_model(copy, folder, architecture.name)
+            _require_weights(found, missing, unused)
+            super().__init__(PaddleNlpTokenizer(paddle_runtime.load_tokenizer(copy, folder)))
+        self.traits = replace(self.traits, longest=_longest(found, self.traits.longest, int(model.config.pad_token_id)))
         self._model = model
-        self.layer = served_layer(model, LayerSpec(architecture, self.pad_token_id, pooling))
-        self.is_normalized = bool(found.recipe and found.recipe.is_normalized)
+        self.layer = served_layer(model, LayerSpec(architecture, found.pooling))
+        self.tables = _tables(model, architecture)
         self.width = self._probe()
         self.labels = labels_of(folder, found.config, self.width, architecture.head)
-        self.longest = _longest(found, self._tokenizer, self.pad_token_id)
 
     def forward(self, feeds: Mapping[str, Array]) -> Array:
         """See `SourceModel`."""
-        return paddle_runtime.forward(self.layer, [feeds[name] for name in self.graph_inputs])
+        whole = {"attention_mask": np.ones_like(feeds["input_ids"]), **feeds}
+        return paddle_runtime.forward(self.layer, [whole[name] for name in self.graph_inputs])
 
     def write_static(self, stem: Path) -> None:
         """See `SourceModel`."""
@@ -121,27 +123,36 @@ class PaddleNlpModel(TokenizedSource):
 
     def _probe(self) -> int:
         """The width of the output, by asking the model."""
-        row = np.full((1, _PROBE_TOKENS), self.pad_token_id + 1, dtype=np.int64)
+        row = np.full((1, _PROBE_TOKENS), (self.traits.pad_token_id + 1) % self.tables.tokens, dtype=np.int64)
         return int(self.forward({"input_ids": row, "token_type_ids": np.zeros_like(row)}).shape[-1])
 
 
-def _tokenizer(found: _Checkpoint, copy: Path, pad_token_id: int) -> SourceTokenizer:
-    if found.kind == "huggingface" and (copy / TOKENIZER_NAME).is_file():
-        return HuggingFaceTokenizer(copy, found.folder, pad_token_id)
-    return PaddleNlpTokenizer(paddle_runtime.load_tokenizer(copy, found.folder))
+def _tables(model: Any, architecture: Architecture) -> TableRows:
+    tables = [layer.weight for name, layer in model.named_sublayers() if name.endswith("word_embeddings")]
+    has_types = "token_type_ids" in architecture.inputs
+    return TableRows(int(tables[0].shape[0]), int(model.config.type_vocab_size) if has_types else 0)
 
 
-def _require_weights(found: _Checkpoint, missing: Sequence[str]) -> None:
-    """Refuse random weights. A pooler that nothing reads may be missing, and tables of positions are computed."""
-    needs_pooler = found.architecture.has_pooled_head or (found.recipe and found.recipe.pooling is Pooling.POOLER)
+def _require_weights(found: _Checkpoint, missing: Sequence[str], unused: Sequence[str]) -> None:
+    """Refuse random weights, and weights that the model has no place for.
+
+    A pooler that nothing reads may be missing, and tables of positions are computed. An encoder may have been saved
+    with the head that it was pretrained with.
+    """
+    foreign = [name for name in unused if not (found.pooling and name.startswith(_PRETRAINING))]
+    if foreign:
+        problem = (
+            f"{len(foreign)} weights of the file are not used by {found.architecture.name}, {foreign[0]} the first"
+        )
+        raise CheckpointError(found.folder, problem, "give the checkpoint in the architecture that it was trained in")
+    needs_pooler = found.architecture.has_pooled_head or found.pooling is Pooling.POOLER
     lost = [name for name in missing if "position_ids" not in name and (needs_pooler or "pooler." not in name)]
     if lost:
         problem = f"the weights lack {len(lost)} of {found.architecture.name}'s, {lost[0]} the first"
         raise CheckpointError(found.folder, problem, "give the checkpoint of the whole model, its head included")
 
 
-def _longest(found: _Checkpoint, tokenizer: SourceTokenizer, pad_token_id: int) -> int:
+def _longest(found: _Checkpoint, allowed: int, pad_token_id: int) -> int:
     lost = found.architecture.family.lost_positions
     positions = int(found.config.get("max_position_embeddings", 512)) - (pad_token_id + 1 if lost is None else lost)
-    limits = [positions, tokenizer.longest, found.recipe.longest if found.recipe else None]
-    return min(limit for limit in limits if limit is not None)
+    return min(positions, allowed)

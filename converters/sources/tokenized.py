@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from converters.sources.base import Offsets, SourceTokenizer, TokenIds
+from converters.sources.base import Array, Offsets, SourceTokenizer, TokenIds
 
 
 class TokenizedSource:
@@ -11,7 +11,7 @@ class TokenizedSource:
 
     def __init__(self, tokenizer: SourceTokenizer) -> None:
         self._tokenizer = tokenizer
-        self.truncation_side, self.odd_token = tokenizer.truncation_side, tokenizer.odd_token
+        self.traits = tokenizer.traits
 
     def tokenize(self, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int) -> list[TokenIds]:
         """See `SourceModel`."""
@@ -24,3 +24,7 @@ class TokenizedSource:
     def write_tokenizer(self, path: Path) -> None:
         """See `SourceModel`."""
         self._tokenizer.write(path)
+
+    def answer(self, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int) -> Array | None:
+        """See `SourceModel`."""
+        return None

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from converters.sources.base import Offsets, TokenIds
+from converters.sources.base import Offsets, TokenIds, TokenizerTraits
 from converters.tokenizers.bpe import write_byte_bpe
 from converters.tokenizers.unigram import write_albert, write_xlm_roberta
 from converters.tokenizers.wordpiece import write_wordpiece
@@ -14,13 +14,15 @@ from trireme.errors import GateError
 class PaddleNlpTokenizer:
     """See `SourceTokenizer`."""
 
-    odd_token = "first"
-
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
-        self.pad_token_id = int(tokenizer.pad_token_id)
-        self.longest = int(tokenizer.model_max_length)
-        self.truncation_side = str(tokenizer.truncation_side)
+        self.traits = TokenizerTraits(
+            pad_token_id=int(tokenizer.pad_token_id),
+            longest=int(tokenizer.model_max_length),
+            truncation_side=str(tokenizer.truncation_side),
+            odd_token="first",
+            special_tokens=tuple(tokenizer.all_special_tokens),
+        )
 
     def encode(self, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int) -> list[TokenIds]:
         """See `SourceTokenizer`."""

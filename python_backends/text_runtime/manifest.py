@@ -12,18 +12,24 @@ from typing import Any
 
 import orjson
 
+from text_runtime.preparation import TextPreparation
+
 FILE_NAME = "manifest.json"
 FORMAT = 1
 
 
 @dataclass(frozen=True)
 class SourceFacts:
-    """Where a release came from: the kind of source, the checkpoint's folder name, architecture and file hashes."""
+    """Where a release came from: the kind of source, the checkpoint's folder name, architecture and file hashes.
+
+    `libraries` are the versions of the source's own library, where it ran in an interpreter of its own.
+    """
 
     kind: str
     name: str
     architecture: str
     sha256: dict[str, str]
+    libraries: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,8 @@ class TokenizerFacts:
     `truncation_side` is the end of a text that is cut. Where both texts of a pair are cut and an odd number of tokens
     is left for them, `odd_token` says who gets the one more: the `longer` text (Hugging Face, which gives it to the
     second of two equals) or the `first` (PaddleNLP). `buckets` are the lengths to which rows are padded, ascending, for
-    an encoder that batches rows of equal length only; empty for one that takes rows as they are.
+    an encoder that batches rows of equal length only; empty for one that takes rows as they are. `preparation` is what
+    happens to a text before.
     """
 
     max_length: int
@@ -42,6 +49,7 @@ class TokenizerFacts:
     truncation_side: str = "right"
     odd_token: str = "longer"
     buckets: tuple[int, ...] = ()
+    preparation: TextPreparation = TextPreparation()
 
     def __post_init__(self) -> None:
         if self.max_length < 3:
@@ -82,7 +90,8 @@ class EncoderFacts:
     """What runs the encoder: engine, precision, its file, and the graph's own inputs and output.
 
     `method` says how the precision was reached where there is more than one way; `warnings` say what a user of the
-    release should know, one sentence each.
+    release should know, one sentence each. `token_rows` and `type_rows` are the rows of the tables of embeddings, 0
+    where unknown: an id beyond them stands for nothing.
     """
 
     engine: str
@@ -94,6 +103,8 @@ class EncoderFacts:
     method: str = ""
     pruning: PruningFacts | None = None
     warnings: tuple[str, ...] = ()
+    token_rows: int = 0
+    type_rows: int = 0
 
 
 PASSED = "passed"
@@ -167,14 +178,18 @@ def parse_manifest(content: bytes, origin: str) -> Manifest:
         if fields["format"] != FORMAT:
             raise ValueError(f"format {fields['format']} is not {FORMAT}")
         fields["source"] = SourceFacts(**fields["source"])
-        tokenizer = fields["tokenizer"]
-        fields["tokenizer"] = TokenizerFacts(**tokenizer | {"buckets": tuple(tokenizer.get("buckets", ()))})
+        fields["tokenizer"] = _tokenizer(fields["tokenizer"])
         fields["encoder"] = _encoder(fields["encoder"])
         fields["gates"] = tuple(GateRow(**row) for row in fields["gates"])
         fields["evaluation"] = EvaluationFacts(**fields["evaluation"]) if fields.get("evaluation") else None
         return Manifest(**fields)
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{origin} is not a manifest: {error}") from error
+
+
+def _tokenizer(fields: dict[str, Any]) -> TokenizerFacts:
+    preparation = TextPreparation(**fields.get("preparation", {}))
+    return TokenizerFacts(**fields | {"buckets": tuple(fields.get("buckets", ())), "preparation": preparation})
 
 
 def _encoder(fields: dict[str, Any]) -> EncoderFacts:

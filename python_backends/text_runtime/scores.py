@@ -9,7 +9,12 @@ Floats = npt.NDArray[Any]
 
 
 def activate(logits: Floats, activation: str) -> Floats:
-    """Softmax over the last axis, or the sigmoid of each column; the shape stays as it is. NaN rows stay NaN."""
+    """Softmax over the last axis, the sigmoid of each column, or the logits themselves (`identity`).
+
+    The shape stays as it is. NaN rows stay NaN.
+    """
+    if activation == "identity":
+        return logits
     if activation == "sigmoid":
         logistic: Floats = 1.0 / (1.0 + np.exp(-logits))
         return logistic

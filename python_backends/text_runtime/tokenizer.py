@@ -20,6 +20,7 @@ from text_runtime.windows import (
     spans_of,
     whole_row,
 )
+from text_runtime.words import WordFinder
 
 __all__ = ["FILE_NAME", "TextTokenizer", "TokenizedRow", "pad_rows"]
 
@@ -49,6 +50,7 @@ class TextTokenizer:
         self._is_windowed = facts.long_text == "window"
         self._overlap = overlap_of(facts.max_length) if self._is_windowed else 0
         self._has_spans = has_spans
+        self._preparation = facts.preparation
         self._tokenizer = Tokenizer.from_file(str(folder / FILE_NAME))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(facts.max_length, stride=self._overlap, direction=facts.truncation_side)
@@ -57,6 +59,7 @@ class TextTokenizer:
         self._untruncated = Tokenizer.from_file(str(folder / FILE_NAME))
         self._untruncated.no_padding()
         self._untruncated.no_truncation()
+        self._words = WordFinder(self._untruncated)
         self._special_tokens = self._untruncated.num_special_tokens_to_add(is_pair=False)
         self._pair_room = facts.max_length - self._untruncated.num_special_tokens_to_add(is_pair=True)
         self._prefix_chars = facts.max_length * (
@@ -67,6 +70,22 @@ class TextTokenizer:
 
     def encode(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> list[TokenizedRow]:
         """Tokenize every text, with its pair where there are pairs. Rows come back in the order given."""
+        if not self._preparation.changes_texts:
+            return self._encode(texts, pairs)
+        rows = self._encode([self._preparation.apply(text) for text in texts], pairs)
+        is_left = self._side == "left"
+        unread = [
+            self._preparation.unread_chars(text, row.truncated_chars, is_left)
+            for text, row in zip(texts, rows, strict=True)
+        ]
+        return [replace(row, truncated_chars=count) for row, count in zip(rows, unread, strict=True)]
+
+    def vocabulary(self) -> dict[str, int]:
+        """Every token with its id, added ones included."""
+        words: dict[str, int] = self._untruncated.get_vocab(with_added_tokens=True)
+        return words
+
+    def _encode(self, texts: Sequence[str], pairs: Sequence[str] | None) -> list[TokenizedRow]:
         prefixes = [text[: self._prefix_chars] for text in texts]
         if pairs is not None:
             seconds = [pair[: self._prefix_chars] for pair in pairs]
@@ -91,7 +110,7 @@ class TextTokenizer:
         if len(text) > self._prefix_chars and read_chars(encoding, 0) >= self._prefix_chars - _PREFIX_MARGIN_CHARS:
             encoding = self._tokenizer.encode(text)  # the rest of the text may change the tokens kept
         cut = self._unread_chars(encoding, text) if encoding.overflowing else 0
-        return self._with_spans(join([encoding], 0, cut), [encoding])
+        return self._with_spans(join([encoding], 0, cut), [encoding], text)
 
     def _unread_chars(self, encoding: Encoding, text: str) -> int:
         if self._side == "left":
@@ -104,7 +123,7 @@ class TextTokenizer:
         is_cut = len(windows) > MAX_WINDOWS or len(text) > self._prefix_chars
         windows = windows[:MAX_WINDOWS]
         cut = len(text) - read_chars(windows[-1], 0) if is_cut else 0
-        return self._with_spans(join(windows, self._overlap, cut), windows)
+        return self._with_spans(join(windows, self._overlap, cut), windows, text)
 
     def _pairs(self, prefixes: Sequence[tuple[str, str]], wholes: Sequence[tuple[str, str]]) -> list[TokenizedRow]:
         """Rows of two texts. The library's own truncation of pairs halves an odd room the other way round."""
@@ -121,8 +140,11 @@ class TextTokenizer:
         unread = [self._unread_chars(part, text) if part.overflowing else 0 for part, text in halves]
         return join([encoding], 0, sum(unread))
 
-    def _with_spans(self, row: TokenizedRow, windows: Sequence[Encoding]) -> TokenizedRow:
-        return replace(row, spans=np.concatenate(list(spans_of(windows, self._overlap, 0)))) if self._has_spans else row
+    def _with_spans(self, row: TokenizedRow, windows: Sequence[Encoding], text: str) -> TokenizedRow:
+        if not self._has_spans:
+            return row
+        words = self._words.words(windows, text)
+        return replace(row, spans=np.concatenate(list(spans_of(windows, self._overlap, 0, words))))
 
 
 def pair_lengths(first: int, second: int, room: int, odd_token: str) -> tuple[int, int]:

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from converters import onnx_graph, precisions
+from converters.candidate import Candidate
 from converters.corpus import generated_texts
-from converters.gates import Candidate, require_passed, run_gates
+from converters.gates import require_passed, run_gates
 from converters.sources import SourceModel
 from text_runtime.manifest import EncoderFacts, GateRow, Manifest, SourceFacts, TokenizerFacts
 from text_runtime.tokenizer import FILE_NAME
@@ -38,10 +39,10 @@ def candidate_of(source: SourceModel, folder: Path, task: str, corpus: list[str]
         trireme_version="",
         source=SourceFacts("", "", "", {}),
         tokenizer=TokenizerFacts(
-            source.longest,
-            source.pad_token_id,
-            truncation_side=source.truncation_side,
-            odd_token=source.odd_token,
+            source.traits.longest,
+            source.traits.pad_token_id,
+            truncation_side=source.traits.truncation_side,
+            odd_token=source.traits.odd_token,
         ),
         encoder=EncoderFacts("onnxruntime", "fp32", model, source.graph_inputs, "out"),
     )

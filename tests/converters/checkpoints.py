@@ -41,12 +41,12 @@ _WORDPIECE_TOKENIZERS = {
 def write_checkpoint(folder: Path, name: str) -> Path:
     """A PaddleNLP checkpoint of that architecture; token-level and class heads have three labels."""
     prefix = ARCHITECTURES[name].family.prefix
-    make_model(name, len(write_vocabulary(folder, _pad(name)))).save_pretrained(str(folder))
+    make_model(name, len(write_vocabulary(folder, pad_of(name)))).save_pretrained(str(folder))
     write_tokenizer_config(folder, _WORDPIECE_TOKENIZERS.get(prefix) or f"{prefix}Tokenizer")
     return folder
 
 
-def _pad(name: str) -> int:
+def pad_of(name: str) -> int:
     return int(_EXTRAS.get(ARCHITECTURES[name].family.prefix, {}).get("pad_token_id", 0))
 
 
@@ -73,29 +73,10 @@ def write_static(folder: Path, name: str) -> Path:
     import paddle
 
     model = make_model(name, len(write_vocabulary(folder)))
-    specs = [paddle.static.InputSpec([None, None], "int64", key) for key in ARCHITECTURES[name].inputs]
+    inputs = [key for key in ARCHITECTURES[name].inputs if key != "attention_mask"]
+    specs = [paddle.static.InputSpec([None, None], "int64", key) for key in inputs]
     paddle.jit.save(paddle.jit.to_static(model, input_spec=specs), str(folder / "model"))
     write_tokenizer_config(folder, f"{ARCHITECTURES[name].family.prefix}Tokenizer")
-    return folder
-
-
-def write_hugging_face(folder: Path, name: str) -> Path:
-    """The same model in Hugging Face's layout: linear weights transposed, their names, and a `tokenizer.json`."""
-    from safetensors.numpy import save_file
-    from tokenizers.implementations import BertWordPieceTokenizer
-
-    model = make_model(name, len(write_vocabulary(folder, _pad(name))))
-    model.config.architectures = [name]
-    model.config.save_pretrained(str(folder))
-    weights = {key: value.numpy() for key, value in model.state_dict().items()}
-    mappings = [entry for entry in type(model)._get_name_mappings(model.config) if entry.target_name in weights]
-    tensors = {
-        entry.source_name: (weights[entry.target_name].T if entry.should_transpose() else weights[entry.target_name])
-        for entry in mappings
-    }
-    tensors |= {name: weights[name] for name in ("classifier.bias",) if name in weights}  # BERT's mappings forget it
-    save_file({key: value.copy() for key, value in tensors.items()}, folder / "model.safetensors", {"format": "pt"})
-    BertWordPieceTokenizer(str(folder / "vocab.txt")).save(str(folder / "tokenizer.json"))
     return folder
 
 

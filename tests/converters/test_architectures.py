@@ -47,6 +47,6 @@ def test_an_architecture_passes_every_gate(name: str, tmp_path: Path) -> None:
     source = open_source(write_checkpoint(tmp_path / "c", name), task, SourceOptions(pooling=Pooling.MEAN))
     rows = gate(source, tmp_path / "candidate", task)
     assert [row.status for row in rows] == ["passed"] * 4
-    assert source.longest == LONGEST.get(ARCHITECTURES[name].family.prefix, 66)
+    assert source.traits.longest == LONGEST.get(ARCHITECTURES[name].family.prefix, 66)
     if ARCHITECTURES[name].head in {Head.CLASSES, Head.TOKENS}:
         assert source.labels.names == tuple(LABELS.values())

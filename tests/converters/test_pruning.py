@@ -40,7 +40,7 @@ def pruned_half(source: SourceModel, checkpoint: Path, task: str, epochs: int = 
 
 def outputs(source: SourceModel) -> list[np.ndarray]:
     """What a source gives for each text alone."""
-    rows = source.tokenize(TEXTS, None, source.longest)
+    rows = source.tokenize(TEXTS, None, source.traits.longest)
     return [source.forward({"input_ids": np.array([r.ids]), "token_type_ids": np.array([r.type_ids])}) for r in rows]
 
 

@@ -1,6 +1,5 @@
 """Every family of architectures and every kind of source on the real Triton, beside the source's own output."""
 
-import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -9,31 +8,29 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from tokenizers import Tokenizer
 
 from converters.sources import open_source
-from converters.sources.checkpoint import hashes_of
 from serving import Server
 from tests.conftest import TASK
-from tests.converters.conftest import MINILM, PDMODEL, PIPELINES
+from tests.converters.conftest import PDMODEL, PIPELINES
 from tests.tasks.test_served import ask, softmax
 from tests.tasks.texts import hard_texts
+from text_runtime.manifest import sha256_of
 from trireme.repository import Repository
 
 pytestmark = pytest.mark.xdist_group("served-sources")
 TOLERANCE = 1e-4
-_WORDS = ("the", "a", "river", "bank", "loan", "money", "flows", "over", "fox", "search", "engine", "42", "café")
 
 Logits = Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64]], npt.NDArray[Any]]
 
 
-def of_paddlenlp(folder: Path, architecture: str, is_hugging_face: bool = False) -> Logits:
+def of_paddlenlp(folder: Path, architecture: str) -> Logits:
     """PaddleNLP's dynamic model: logits for [1, tokens] ids and types."""
     import paddle
     import paddlenlp.transformers
 
     kind = getattr(paddlenlp.transformers, architecture)
-    model = kind.from_pretrained(str(folder), convert_from_torch=is_hugging_face)
+    model = kind.from_pretrained(str(folder))
     model.eval()
     names = ("input_ids", "token_type_ids") if "ErnieM" not in architecture else ("input_ids",)
 
@@ -67,7 +64,7 @@ def of_paddle_inference(folder: Path) -> Logits:
 def truth(folder: Path, run: Logits, texts: list[str]) -> npt.NDArray[Any]:
     """The source's logits, one text at a time, of its own tokenizer's ids."""
     source = open_source(folder, TASK)
-    rows = source.tokenize(texts, None, source.longest)
+    rows = source.tokenize(texts, None, source.traits.longest)
     return np.concatenate([run(np.array([row.ids]), np.array([row.type_ids])) for row in rows])
 
 
@@ -86,7 +83,7 @@ def test_a_family_answers_as_its_source(
         run = of_paddle_inference(folder)
     else:
         copy = shutil.copytree(folder, tmp_path / "copy")  # PaddleNLP writes beside what it reads
-        run = of_paddlenlp(copy, case.architecture, case.kind == "huggingface")
+        run = of_paddlenlp(copy, case.architecture)
     theirs = softmax(truth(folder, run, texts))
     ours = ask(families_server, name, text=texts)["scores"]
     assert np.abs(ours - theirs).max() < TOLERANCE
@@ -105,33 +102,6 @@ def test_the_kind_of_a_source_is_found_by_looking(name: str, families_repository
     assert facts.architecture == ("model.json" if facts.kind == "static" else PIPELINES[name].architecture)
 
 
-def test_all_minilm_l6_v2_has_paddlenlps_embeddings(families_server: Server, tmp_path: Path) -> None:
-    """The real weights, 500 texts of 1 to 400 words, against PaddleNLP's forward pass in fp32."""
-    import paddle
-    from paddlenlp.transformers import BertModel
-
-    chance = random.Random(3)
-    texts = [" ".join(chance.choices(_WORDS, k=round(400 ** chance.random()))) for _ in range(500)]
-    source = Tokenizer.from_file(str(MINILM / "tokenizer.json"))
-    source.enable_truncation(256)
-    source.enable_padding()
-    model = BertModel.from_pretrained(str(shutil.copytree(MINILM, tmp_path / "copy")), convert_from_torch=True)
-    model.eval()
-    texts.sort(key=len)
-    ours = ask(families_server, "minilm", text=texts)["embedding"]
-    for start in range(0, len(texts), 20):
-        rows = source.encode_batch(texts[start : start + 20])
-        ids, masks = (np.array([getattr(row, name) for row in rows]) for name in ("ids", "attention_mask"))
-        with paddle.no_grad():
-            hidden = model(paddle.to_tensor(ids), paddle.to_tensor(ids * 0))[0].numpy()
-        theirs = (hidden * masks[..., None]).sum(axis=1)
-        theirs /= np.linalg.norm(theirs, axis=1, keepdims=True)
-        batch = ours[start : start + 20]
-        np.testing.assert_allclose(np.linalg.norm(batch, axis=1), 1, atol=1e-5)
-        assert (batch * theirs).sum(axis=1).min() >= 0.9999
-
-
-def test_the_checkpoints_were_not_written_to(families_repository: Path) -> None:
-    recorded = Repository(families_repository).manifest("minilm", 1).source.sha256
-    assert hashes_of(MINILM) == recorded
-    assert set(recorded) == {path.name for path in MINILM.iterdir() if path.is_file()}
+def test_the_checkpoints_were_not_written_to(families_repository: Path, sources: dict[str, Path]) -> None:
+    recorded = Repository(families_repository).manifest("bert", 1).source.sha256
+    assert recorded == {path.name: sha256_of(path) for path in sources["bert"].iterdir()}

@@ -11,6 +11,10 @@ def compare(
     evaluate: options.RequiredEvaluationFile,
     task: options.Task = "text-classification",
     calibration: options.CalibrationFile = None,
+    source: options.Source = None,
+    python: options.PythonPath = None,
+    pooling: options.PoolingName = None,
+    prompt: options.PromptName = None,
     max_length: options.MaxLength = None,
     max_drop: options.MaxDrop = 0.5,
     prune: options.Shares = None,
@@ -28,12 +32,16 @@ def compare(
     from converters.compare import compare as run
     from converters.compare_report import table_of, write_report
     from converters.evaluation import EvaluationSpec
+    from converters.sources import Pooling, SourceOptions
     from converters.spec import PruningSpec
     from trireme.answers import comparison_table
 
     prunings = tuple(PruningSpec(share, recover_epochs) for share in prune or ())
     evaluation = EvaluationSpec(evaluate, max_drop)
-    spec = CompareSpec(checkpoint, task, evaluation, calibration, max_length, prunings, tuple(only or ()), timeout)
+    chosen = SourceOptions(source, Pooling(pooling) if pooling else None, python, prompt)
+    spec = CompareSpec(
+        checkpoint, task, evaluation, calibration, max_length, prunings, tuple(only or ()), timeout, chosen
+    )
     with progress_on_stderr("comparing") as progress:
         rows = run(spec, progress)
     stdout.print(comparison_table(*table_of(rows)))

@@ -51,6 +51,17 @@ LongText = Annotated[
     str, one_of(LONG_TEXTS, "What becomes of longer texts: their end is cut off, or they are read in windows.")
 ]
 Source = Annotated[str | None, one_of(source_kinds(), "What wrote the checkpoint; by default found by looking.")]
+PythonPath = Annotated[
+    Path | None,
+    typer.Option(
+        help="The interpreter whose torch and transformers load a Hugging Face folder, such as that of your training "
+        "environment: the very versions that trained it. By default the one that `trireme hf-environment` made.",
+        envvar="TRIREME_HF_PYTHON",
+    ),
+]
+PromptName = Annotated[
+    str | None, typer.Option(help="Of embeddings: which of the checkpoint's prompts goes in front of every text.")
+]
 PoolingName = Annotated[str | None, one_of(_POOLINGS, "Of embeddings; by default what the checkpoint says.")]
 Normalize = Annotated[
     bool | None, typer.Option(help="Whether embeddings have length 1; by default what the checkpoint says.")

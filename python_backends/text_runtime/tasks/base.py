@@ -24,7 +24,7 @@ class Decoder(Protocol):
 
 
 AGGREGATIONS = ("first", "mean", "token")
-_CHOICES = {"activation": ("softmax", "sigmoid"), "aggregation": AGGREGATIONS}
+_CHOICES = {"activation": ("softmax", "sigmoid", "identity"), "aggregation": AGGREGATIONS}
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""reranking: how well a passage (`text_pair`) answers a query (`text`), as one number from 0 to 1."""
+"""reranking: how well a passage (`text_pair`) answers a query (`text`), as one number; higher is better."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,11 @@ from text_runtime.tensors import NEW_TOKENS, TEXT, TEXT_PAIR, DataType, TensorSp
 
 
 class Reranking(Task):
-    """`score` FP32 [1]: the sigmoid of a head of one column, or the second column's softmax of a head of two."""
+    """`score` FP32 [1].
+
+    Of a head of one column it is the sigmoid, or the logit where the checkpoint asks for raw scores; of a head of two
+    it is the second column's softmax.
+    """
 
     name = "reranking"
     inputs = (TEXT, TEXT_PAIR)
@@ -24,17 +28,13 @@ class Reranking(Task):
         """Decode by the head's width."""
         if len(labels.names) not in (1, 2):
             raise ValueError(f"reranking takes a head of one or two columns, not of {len(labels.names)}")
-        return _decode_single if len(labels.names) == 1 else _decode_double
+        return _Decoder(labels.activation if len(labels.names) == 1 else "softmax")
 
 
-def _decode_single(requests: Sequence[Tensors]) -> list[Tensors]:
-    return _decode(requests, "sigmoid")
+class _Decoder:
+    def __init__(self, activation: str) -> None:
+        self._activation = activation
 
-
-def _decode_double(requests: Sequence[Tensors]) -> list[Tensors]:
-    return _decode(requests, "softmax")
-
-
-def _decode(requests: Sequence[Tensors], activation: str) -> list[Tensors]:
-    merged = merged_scores(requests, activation)
-    return split_by_request({"score": np.concatenate(merged)[:, -1:]}, merged)
+    def __call__(self, requests: Sequence[Tensors]) -> list[Tensors]:
+        merged = merged_scores(requests, self._activation)
+        return split_by_request({"score": np.concatenate(merged)[:, -1:]}, merged)

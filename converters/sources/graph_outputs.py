@@ -1,7 +1,7 @@
 """How the outputs of a graph that somebody else exported become the one output that we serve.
 
-A dynamic model is wrapped before it is traced (`paddle_layers`); a static graph is what it is, so the same is done
-behind it: with numpy on Paddle's outputs, which are the truth, and with operators appended to the ONNX graph.
+A dynamic model is wrapped before it is traced; an exported graph is what it is, so the same is done behind it: with
+numpy on the outputs of the graph's own engine, which are the truth, and with operators appended to the ONNX graph.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,10 @@ import numpy as np
 
 from converters.sources.architectures import Head
 from converters.sources.base import Array, Pooling
-from trireme.errors import CheckpointError
+from trireme.errors import CheckpointError, UnsupportedError
+
+_SMALLEST = -1e9
+"""What a token that is padding has in place of its values where the largest is taken."""
 
 PROBE_ROWS, PROBE_TOKENS = 2, 5
 """Two unlike numbers, so that an output's shape says what its dimensions count."""
@@ -26,9 +29,17 @@ class Form(Enum):
     STACKED = "two outputs for every token, start and end, side by side"
     CLS = "the first output's first token"
     MEAN = "the first output's mean over the tokens that are no padding"
+    MAX = "the first output's largest value over the tokens that are no padding"
 
 
-_POOLED = {Pooling.CLS: Form.CLS, Pooling.MEAN: Form.MEAN, Pooling.POOLER: Form.SECOND}
+_POOLED = {
+    Pooling.CLS: Form.CLS,
+    Pooling.MEAN: Form.MEAN,
+    Pooling.MAX: Form.MAX,
+    Pooling.POOLER: Form.SECOND,
+}
+MASKED = (Form.MEAN, Form.MAX)
+"""Forms that must be told which tokens are padding."""
 
 
 def form_of(folder: Path, head: Head, outputs: Sequence[Array], pooling: Pooling | None) -> Form:
@@ -68,7 +79,10 @@ def _pooled(folder: Path, kinds: list[str], pooling: Pooling | None) -> Form:
             raise CheckpointError(folder, "its graph pools already", "leave --pooling away")
         return Form.FIRST
     if pooling is None:
-        raise CheckpointError(folder, "does not say how to pool", "use --pooling cls, mean or pooler")
+        choices = ", ".join(known.value for known in _POOLED)
+        raise CheckpointError(folder, "does not say how to pool", f"use --pooling with one of: {choices}")
+    if pooling not in _POOLED:
+        raise UnsupportedError("--pooling of an exported graph", pooling.value, [known.value for known in _POOLED])
     if pooling is Pooling.POOLER and len(kinds) == 1:
         raise CheckpointError(folder, "its graph has no pooler's output", "use --pooling cls or mean")
     return _POOLED[pooling]
@@ -82,21 +96,27 @@ def _require_logits(folder: Path, output: Array) -> None:
         )
 
 
-def combine(form: Form, outputs: Sequence[Array], is_token: Array) -> Array:
-    """The served output of Paddle's; `is_token` BOOL [rows, tokens] is false for padding."""
+def combine(form: Form, outputs: Sequence[Array], mask: Array) -> Array:
+    """The served output of a graph's own; `mask` [rows, tokens] is 1 for a token and 0 for padding."""
     if form is Form.STACKED:
         return np.stack(outputs[:2], axis=-1)
     if form is Form.CLS:
         return outputs[0][:, 0]
     if form is Form.MEAN:
-        weights = is_token[..., None].astype(np.float32)
+        weights = mask[..., None].astype(np.float32)
         mean: Array = (outputs[0] * weights).sum(axis=1) / weights.sum(axis=1)
         return mean
+    if form is Form.MAX:
+        largest: Array = np.where(mask[..., None] > 0, outputs[0], np.float32(_SMALLEST)).max(axis=1)
+        return largest
     return outputs[1] if form is Form.SECOND else outputs[0]
 
 
-def combine_in_graph(path: Path, form: Form, served: tuple[int, ...], pad_token_id: int) -> None:
-    """Append to the ONNX graph at `path` what `combine` does, so that it has one output, of the shape of `served`."""
+def combine_in_graph(path: Path, form: Form, served: tuple[int, ...]) -> None:
+    """Append to the ONNX graph at `path` what `combine` does, so that it has one output, of the shape of `served`.
+
+    A form that must know the padding gives the graph an `attention_mask` where it has none.
+    """
     import onnx
     import onnx.parser
 
@@ -106,7 +126,11 @@ def combine_in_graph(path: Path, form: Form, served: tuple[int, ...], pad_token_
     for node in graph.node:
         node.input[:] = [named.get(name, name) for name in node.input]
         node.output[:] = [named.get(name, name) for name in node.output]
-    body = _BODIES[form].format(pad=pad_token_id)
+    if form in MASKED and "attention_mask" not in {value.name for value in graph.input}:
+        graph.input.append(
+            onnx.helper.make_tensor_value_info("attention_mask", onnx.TensorProto.INT64, ["rows", "tokens"])
+        )
+    body = _BODIES[form]
     dims = ", ".join([*("rows", "tokens")[: len(served) - 1], str(served[-1])])
     tail = onnx.parser.parse_graph(f"tail () => (float[{dims}] our_output) {{ {body} }}")
     graph.node.extend(tail.node)
@@ -130,10 +154,7 @@ _BODIES = {
         our_output = Gather<axis = 1>(our_first, our_zero)
     """,
     Form.MEAN: """
-        our_pad = Constant<value_int = {pad}>()
-        our_padding = Equal(input_ids, our_pad)
-        our_tokens = Not(our_padding)
-        our_counts = Cast<to = 1>(our_tokens)
+        our_counts = Cast<to = 1>(attention_mask)
         our_last = Constant<value_ints = [-1]>()
         our_weights = Unsqueeze(our_counts, our_last)
         our_axis = Constant<value_ints = [1]>()
@@ -141,5 +162,13 @@ _BODIES = {
         our_sum = ReduceSum<keepdims = 0>(our_weighted, our_axis)
         our_total = ReduceSum<keepdims = 0>(our_weights, our_axis)
         our_output = Div(our_sum, our_total)
+    """,
+    Form.MAX: f"""
+        our_attended = Cast<to = 9>(attention_mask)
+        our_last = Constant<value_ints = [-1]>()
+        our_is_token = Unsqueeze(our_attended, our_last)
+        our_smallest = Constant<value_float = {_SMALLEST}>()
+        our_kept = Where(our_is_token, our_first, our_smallest)
+        our_output = ReduceMax<axes = [1], keepdims = 0>(our_kept)
     """,
 }

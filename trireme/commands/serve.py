@@ -20,6 +20,16 @@ def serve(
     latency_summaries: Annotated[
         bool, typer.Option(help="Have p50, p95 and p99 of every model among the metrics; costs a small one a tenth.")
     ] = True,
+    shared_memory: Annotated[
+        bool,
+        typer.Option(
+            "--shared-memory",
+            help="Let clients of this machine send data through system shared memory, without the control token. "
+            "Each of them can then read and change the data of all others: only where you trust all who reach the "
+            "ports.",
+            envvar="TRIREME_SHARED_MEMORY",
+        ),
+    ] = False,
 ) -> None:
     """Serve a model repository on this machine's loopback, on the Triton that comes in a wheel.
 
@@ -35,5 +45,6 @@ def serve(
         metrics_port=metrics_port,
         pipelines=tuple(pipelines or ()),
         latency_summaries=latency_summaries,
+        shared_memory=shared_memory,
     )
     run(spec, lambda server: stdout.print(f"ready: {server.addresses}", soft_wrap=True))

@@ -8,6 +8,7 @@
 # TRIREME_LOADED_FILE         where the loaded pipelines' names go, for the health check (/tmp/trireme-pipelines)
 # TRIREME_EXIT_TIMEOUT_S      how long requests in flight may take to finish after SIGTERM (30)
 # TRIREME_LATENCY_SUMMARIES   whether p50, p95 and p99 of every model are among the metrics (true); see `trireme serve`
+# TRIREME_SHARED_MEMORY       whether clients may send data through system shared memory (false); see `trireme serve`
 # TRIREME_ALLOCATOR           library to preload in place of glibc's memory allocator (mimalloc); none when empty
 set -euo pipefail
 
@@ -15,7 +16,7 @@ readonly repository="${MODEL_REPOSITORY:-/models}"
 readonly allocator="${TRIREME_ALLOCATOR-/opt/trireme/packages/cmeel.prefix/lib/libmimalloc.so}"
 readonly loaded_file="${TRIREME_LOADED_FILE:-/tmp/trireme-pipelines}"
 # Everything but health, metadata, inference and statistics.
-readonly control_apis="model-repository,model-config,shared-memory,trace,logging"
+control_apis="model-repository,model-config,shared-memory,trace,logging"
 
 refuse() {
     printf 'entrypoint: %s\n' "$1" >&2
@@ -53,6 +54,14 @@ control_token() {
         || refuse "the control token must be 16 or more letters, digits, '-' or '_': make one with openssl rand -hex 32"
     printf '%s' "${token}"
 }
+
+# Whoever reaches the ports can then have Triton read and write the regions of all other clients.
+case "${TRIREME_SHARED_MEMORY:-false}" in
+    false) ;;
+    true) control_apis="${control_apis/shared-memory,/}" ;;
+    *) refuse "TRIREME_SHARED_MEMORY is '${TRIREME_SHARED_MEMORY}': say true or false" ;;
+esac
+readonly control_apis
 
 [[ -z "${TRIREME_ALLOCATOR:-}" || -f "${TRIREME_ALLOCATOR}" ]] \
     || refuse "TRIREME_ALLOCATOR: there is no library ${TRIREME_ALLOCATOR}; give its whole path, or nothing for glibc's"

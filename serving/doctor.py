@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 
+from serving.data_regions import data_regions
 from serving.finding import FAIL, OK, WARN, Finding, verdict
 from serving.hardware import cpu, memory
 from serving.ports import bind
@@ -37,7 +38,19 @@ _Check = Callable[[], Iterator[Finding]]
 
 def diagnose() -> list[Finding]:
     """Look at everything; nothing is changed. A check that cannot look says so, and the others go on."""
-    checks = (_python, _glibc, _libraries, _triton, _libpython, _shared_memory, _ports, cpu, memory, _containers)
+    checks = (
+        _python,
+        _glibc,
+        _libraries,
+        _triton,
+        _libpython,
+        _shared_memory,
+        _ports,
+        data_regions,
+        cpu,
+        memory,
+        _containers,
+    )
     return [finding for check in checks for finding in _results(check)]
 
 

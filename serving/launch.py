@@ -19,7 +19,10 @@ LATENCY_SUMMARIES = {"summary_latencies": "true", "summary_quantiles": "0.5:0.05
 Triton inserts every request into fifty sorted lists, the longer the smaller the errors are. Its defaults (0.001, up to
 p99.9) cost a small model a quarter of its throughput once the lists are full; these cost a tenth.
 """
-_RESTRICTED = "model-repository,model-config,shared-memory,trace,logging"
+_CONTROL_APIS = ("model-repository", "model-config", "trace", "logging")
+SHARED_MEMORY_API = "shared-memory"
+"""Open to a token only, unless the spec says otherwise: who may register a region by its name may have Triton read and
+write any region of its namespace, those of other models' processes included."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,8 @@ class Launch:
         ]
 
     def _listening(self) -> list[str]:
-        control = f"{_RESTRICTED}:{CONTROL_KEY}={self.spec.control_token}"
+        shut = (*_CONTROL_APIS, *(() if self.spec.shared_memory else (SHARED_MEMORY_API,)))
+        control = f"{','.join(shut)}:{CONTROL_KEY}={self.spec.control_token}"
         return [
             *(f"--{name}-address={self.spec.host}" for name in ("http", "grpc", "metrics")),
             f"--http-port={self.ports.http}",

@@ -14,6 +14,8 @@ from trireme.repository import Repository
 class ServerSpec:
     """One Triton on loopback. A port of 0 takes a free one; no pipelines means all in the repository.
 
+    With `shared_memory` clients may register regions of system shared memory, and send and receive data through them.
+
     Raises:
         RepositoryError: the repository is missing, holds no pipeline, or a pipeline's pinned release is not on disk.
         IntegrityError: a pinned release was changed since it was published.
@@ -28,6 +30,7 @@ class ServerSpec:
     control_token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
     log_verbosity: int = 0
     latency_summaries: bool = True
+    shared_memory: bool = False
 
     def __post_init__(self) -> None:
         for port in self.ports:

@@ -30,6 +30,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     help="From a PaddleNLP or Hugging Face text model to a checked, fast, versioned pipeline on Triton.",
 )
+_INTERRUPTED = 130
 _MAKE = (export, compare, build_plan, hf_environment)
 _RUN = (infer, serve, check, bench, doctor)
 _MOVE = (releases, stage, shadow, canary, promote, rollback, retire, status, history)
@@ -42,9 +43,22 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
     try:
         app()
-    except TriremeError as error:
-        stderr.print(f"error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)
+    except (TriremeError, OSError, MemoryError) as error:
+        line = " ".join(_sentence(error).split("\n"))
+        stderr.print(f"error: {line}", style="red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(1)
+
+
+def _sentence(error: Exception) -> str:
+    """What failed, on what: of a full disk the file, of memory only that."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory: end other programs, or give this one more"
+    if isinstance(error, OSError):
+        files = " -> ".join(str(name) for name in (error.filename, error.filename2) if name is not None)
+        return ": ".join(filter(None, (files, error.strerror or str(error) or type(error).__name__)))
+    return str(error)
 
 
 def _version(wanted: bool) -> None:

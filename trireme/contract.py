@@ -17,12 +17,13 @@ from text_runtime.tensors import (
     TRUNCATED_CHARS,
     TensorSpec,
 )
-from trireme.errors import UnsupportedError
+from trireme.errors import NameRefusedError, UnsupportedError
 
 MAX_BATCH_SIZE = 64
 GPU_ENGINES = ("tensorrt", "onnxruntime")
 _GRAPH_INPUTS = {tensor.name: tensor for tensor in (INPUT_IDS, TOKEN_TYPE_IDS, ATTENTION_MASK)}
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+_LONG_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{64,}")
 
 
 class Step(Enum):
@@ -45,6 +46,16 @@ CHAIN = (Step.TOKENIZER, Step.ENCODER, Step.POSTPROCESS)
 def doer(step: Step, steps: Collection[Step]) -> Step:
     """The one of a pipeline's `steps` that does a step's work."""
     return step if step in steps else Step.JOINED
+
+
+def require_spelling(pipeline: str) -> None:
+    """Refuse a name that Triton, a shell or a URL would take for something else.
+
+    Raises:
+        NameRefusedError: it is not a letter, then up to 63 letters, digits, '_' or '-'.
+    """
+    if not _NAME.fullmatch(pipeline):
+        raise NameRefusedError(pipeline, "it is too long" if _LONG_NAME.fullmatch(pipeline) else "it is not spelt so")
 
 
 @dataclass(frozen=True)
@@ -85,8 +96,7 @@ class Contract:
     instances: int = 0
 
     def __post_init__(self) -> None:
-        if not _NAME.fullmatch(self.pipeline):
-            raise ValueError(f"pipeline name {self.pipeline!r}: use a letter, then letters, digits, '_' or '-'")
+        require_spelling(self.pipeline)
         if self.task_name not in task_names():
             raise UnsupportedError("task", self.task_name, task_names())
         if self.width < 1:

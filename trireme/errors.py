@@ -56,6 +56,21 @@ class UnsupportedError(TriremeError):
         super().__init__(f"{kind} '{name}' is not supported; choose one of: {', '.join(sorted(supported))}")
 
 
+class NameRefusedError(TriremeError):
+    """A pipeline cannot have this name."""
+
+    def __init__(self, name: str, problem: str) -> None:
+        remedy = "choose another --name: a letter, then up to 63 letters, digits, '_' or '-'"
+        super().__init__(f"pipeline name '{name}': {problem}; {remedy}")
+
+
+class TextFileError(TriremeError):
+    """A file of texts cannot be read."""
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(f"texts {path}: {problem}; name a UTF-8 file with one text a line")
+
+
 class ContractError(TriremeError):
     """A release does not fit the inputs, outputs or batching that its pipeline already has."""
 

@@ -1,5 +1,6 @@
 """Where a pipeline's folders lie in a model repository, and what is in them."""
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,19 @@ class Repository:
     """A Triton model repository on disk."""
 
     root: Path
+
+    def require_writable(self) -> None:
+        """Refuse a place that no release can be written to, before an export has worked for it.
+
+        Raises:
+            RepositoryError: it is a file, or stands in one, or may not be written to.
+        """
+        whole = self.root.absolute()
+        nearest = next(path for path in (whole, *whole.parents) if path.exists() or path.is_symlink())
+        if not nearest.is_dir():
+            raise RepositoryError(self.root, f"{nearest} is no folder", "choose another --repository")
+        if not os.access(nearest, os.W_OK | os.X_OK):
+            raise RepositoryError(self.root, f"{nearest} may not be written to", "choose another --repository")
 
     def pipelines(self) -> list[str]:
         """Names of the pipelines in it: every folder with a config, and steps of its name beside it."""

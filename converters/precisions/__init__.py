@@ -35,6 +35,7 @@ __all__ = [
     "is_plain_graph",
     "missing_instructions",
     "needs_onnx",
+    "registered",
 ]
 
 _BF16 = frozenset({"avx512_bf16", "amx_bf16"})
@@ -89,6 +90,11 @@ _ENTRIES: dict[Choice, _Entry] = {
     Choice("paddle", "fp32"): _Entry(plain.copy_paddle, has_onnx=False),
     Choice("paddle", "bf16"): _Entry(plain.copy_paddle, instructions=_BF16, has_onnx=False),
 }
+
+
+def registered() -> list[Choice]:
+    """Every precision, by every method, of every engine, those of a GPU included."""
+    return list(_ENTRIES)
 
 
 def choices() -> list[Choice]:

@@ -116,6 +116,22 @@ def test_latencies_are_summarized_as_on_a_laptop_unless_they_are_not_wanted(stag
     assert "summary_latencies=false" in stage.values("--metrics-config")
 
 
+def test_shared_memory_is_shut_unless_the_environment_opens_it(stage: Stage) -> None:
+    stage.add("sentiment")
+    for flag in ("--grpc-restricted-protocol", "--http-restricted-api"):
+        stage.run()
+        assert stage.values(flag)[0].startswith("model-repository,model-config,shared-memory,trace,logging:")
+        stage.run(TRIREME_SHARED_MEMORY="true")
+        assert stage.values(flag)[0].startswith("model-repository,model-config,trace,logging:")
+
+
+def test_what_says_neither_that_shared_memory_is_open_nor_shut_is_refused(stage: Stage) -> None:
+    stage.add("sentiment")
+    result = stage.run(TRIREME_SHARED_MEMORY="yes")
+    assert (result.returncode, len(result.stderr.splitlines())) == (1, 1)
+    assert "TRIREME_SHARED_MEMORY is 'yes': say true or false" in result.stderr
+
+
 def preloaded(stage: Stage, **environment: str) -> list[str]:
     """What the entrypoint has the loader preload."""
     stage.run(**environment)

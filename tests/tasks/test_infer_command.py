@@ -115,7 +115,7 @@ def test_what_was_cut_has_a_column(infer: Any) -> None:
         (("uie", "好"), "give --schema"),
         (("uie", "好", "--schema", "{"), "input 'schema', row 0: not JSON"),
         (("uie", "好", "--schema", "@/nowhere"), "input 'schema': /nowhere cannot be read"),
-        (("ner", "--input", "/nowhere"), "input 'text': /nowhere cannot be read"),
+        (("ner", "--input", "/nowhere"), "texts /nowhere: cannot be read"),
         (("nobody", "好"), "pipeline 'nobody' on 127.0.0.1:"),
     ],
 )

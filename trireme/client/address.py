@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from trireme.errors import AddressError
 
-_HOST_AND_PORT = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^/:\s]+):\d+")
+_HOST_AND_PORT = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^/:\s]+):(\d{1,5})", re.ASCII)
+_LAST_PORT = 65535
 _SCHEMES = {"http": False, "grpc": True}
 
 
@@ -17,7 +18,8 @@ class Address:
     is_grpc: bool = False
 
     def __post_init__(self) -> None:
-        if not _HOST_AND_PORT.fullmatch(self.location):
+        found = _HOST_AND_PORT.fullmatch(self.location)
+        if not found or not 1 <= int(found[2]) <= _LAST_PORT:
             raise AddressError(self.location)
 
     @classmethod

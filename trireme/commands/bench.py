@@ -6,16 +6,18 @@ from typing import Annotated
 import typer
 
 from trireme.commands.console import REPOSITORY, RepositoryOption, progress_on_stderr, stdout
-from trireme.repository import Repository
+from trireme.commands.text_files import read_texts
+
+_CONCURRENCY = typer.Option(help="Requests in flight; repeat it.", min=1, max=10_000)
 
 
 def bench(
     pipeline: Annotated[str, typer.Argument(help="A pipeline in the repository.")],
     repository: RepositoryOption = REPOSITORY,
     corpus: Annotated[Path, typer.Option(help="Texts, one a line.")] = Path("examples/sentiment/reviews.txt"),
-    concurrency: Annotated[list[int], typer.Option(help="Requests in flight; repeat it.")] = [1, 8, 64],  # noqa: B006
-    rounds: Annotated[int, typer.Option(help="Rounds; medians and spread are over them.")] = 3,
-    seconds: Annotated[float, typer.Option(help="Seconds of each sample.")] = 5.0,
+    concurrency: Annotated[list[int], _CONCURRENCY] = [1, 8, 64],  # noqa: B006
+    rounds: Annotated[int, typer.Option(help="Rounds; medians and spread are over them.", min=1, max=1000)] = 3,
+    seconds: Annotated[float, typer.Option(help="Seconds of each sample.", min=0.1, max=100_000)] = 5.0,
     report: Annotated[Path, typer.Option(help="Folder for the JSON and HTML report.")] = Path("reports"),
 ) -> None:
     """Measure a pipeline against its in-process ceiling: the same engine and tokenizer without a server.
@@ -27,7 +29,9 @@ def bench(
     from loadtest.bench.run import BenchSpec, run
     from loadtest.bench.target import triton_target
     from serving import ServerSpec, start
+    from trireme.repository import Repository
 
+    read_texts(corpus)
     release = Repository(repository).pinned_release(pipeline)
     spec = BenchSpec(repository, pipeline, release, corpus, tuple(concurrency), rounds, seconds)
     with (

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from trireme.answers import comparison_table
 from trireme.commands import release_options as options
 from trireme.commands.console import progress_on_stderr, stdout
 
@@ -35,6 +34,7 @@ def compare(
     from converters.evaluation import EvaluationSpec
     from converters.sources import Pooling, SourceOptions
     from converters.spec import PruningSpec
+    from trireme.answers import comparison_table
 
     prunings = tuple(PruningSpec(share, recover_epochs) for share in prune or ())
     evaluation = EvaluationSpec(evaluate, max_drop)

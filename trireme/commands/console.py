@@ -15,6 +15,8 @@ stderr = Console(stderr=True)
 RepositoryOption = Annotated[
     Path, typer.Option("--repository", "-r", help="The model repository.", envvar="TRIREME_REPOSITORY")
 ]
+MAX_RELEASE = 999_999
+"""A router takes the version after it; no pipeline had so many releases yet."""
 REPOSITORY = Path("model_repository")
 
 

@@ -1,8 +1,6 @@
 """The command that turns a checkpoint into a release."""
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from trireme.commands import release_options as options
 from trireme.commands.console import REPOSITORY, RepositoryOption, progress_on_stderr, stderr, stdout
@@ -14,7 +12,7 @@ if TYPE_CHECKING:
 def export(
     checkpoint: options.Checkpoint,
     task: options.Task,
-    name: Annotated[str, typer.Option(help="The pipeline's name, as clients will call it.")],
+    name: options.Name,
     repository: RepositoryOption = REPOSITORY,
     target: options.Target = "cpu",
     engine: options.Engine = None,
@@ -47,7 +45,11 @@ def export(
     from converters.evaluation import EvaluationSpec
     from converters.export import export as run
     from converters.sources import Pooling, SourceOptions
+    from trireme.naming import require_free_name
+    from trireme.repository import Repository
 
+    Repository(repository).require_writable()
+    require_free_name(repository, name)
     engine = engine or ("tensorrt" if target == "gpu" else "onnxruntime")
     wanted = spec.ExportSpec(
         checkpoint,

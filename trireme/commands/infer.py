@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trireme.commands.console import stdout
+from trireme.commands.text_files import read_lines
 from trireme.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,7 +29,9 @@ def infer(
     url: Annotated[str, typer.Option(help="HTTP address of the server.")] = "127.0.0.1:8000",
     grpc: Annotated[str | None, typer.Option(help="gRPC address of the server; takes the place of --url.")] = None,
     key: Annotated[str | None, typer.Option(help="A user's key: during a canary it always meets one release.")] = None,
-    timeout: Annotated[float, typer.Option(min=0.001, help="Seconds that a request of 64 texts may take.")] = 30.0,
+    timeout: Annotated[
+        float, typer.Option(min=0.001, max=1_000_000, help="Seconds that a request of 64 texts may take.")
+    ] = 30.0,
 ) -> None:
     """Ask a pipeline, and print the answer for each text. The server says what the pipeline's task is.
 
@@ -59,17 +62,7 @@ def infer(
 def _texts(given: Sequence[str], path: Path | None) -> Sequence[str]:
     if bool(given) == bool(path):
         raise typer.BadParameter("give texts, or --input with a file of them")
-    if path is None:
-        return given
-    name = "stdin" if str(path) == "-" else str(path)
-    try:
-        content = sys.stdin.buffer.read() if name == "stdin" else path.read_bytes()
-        lines = content.decode("utf-8").removesuffix("\n").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            "text", f"{name} cannot be read ({error})", "name a UTF-8 file with one text a line"
-        ) from error
-    return [line.removesuffix("\r") for line in lines]
+    return given if path is None else read_lines(path)
 
 
 def _columns(task_name: str, texts: Sequence[str], pairs: Sequence[str], schema: str) -> "Columns":

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from trireme.commands.console import REPOSITORY, RepositoryOption
+from trireme.commands.console import MAX_RELEASE, REPOSITORY, RepositoryOption
 
-Release = Annotated[int, typer.Argument(help="The release's number.", min=1)]
+Release = Annotated[int, typer.Argument(help="The release's number.", min=1, max=MAX_RELEASE)]
 Name = Annotated[str, typer.Argument(help="The pipeline's name.")]
 Servers = Annotated[
     list[str] | None,

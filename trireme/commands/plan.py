@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from trireme.commands.console import REPOSITORY, RepositoryOption, progress_on_stderr, stdout
+from trireme.commands.console import MAX_RELEASE, REPOSITORY, RepositoryOption, progress_on_stderr, stdout
 
 
 def build_plan(
     name: Annotated[str, typer.Argument(help="The pipeline's name.")],
-    release: Annotated[int, typer.Argument(help="The release's number.", min=1)],
+    release: Annotated[int, typer.Argument(help="The release's number.", min=1, max=MAX_RELEASE)],
     repository: RepositoryOption = REPOSITORY,
     corpus: Annotated[Path | None, typer.Option(help="Your own texts, one a line, to judge the plan on.")] = None,
     timings: Annotated[
@@ -19,7 +19,9 @@ def build_plan(
             help="TensorRT's timing cache; kept, so that the next build is shorter.", envvar="TRIREME_TIMINGS"
         ),
     ] = Path("build/tensorrt-timings"),
-    workspace_gib: Annotated[float, typer.Option(help="GPU memory that TensorRT may try kernels in.", min=0.1)] = 4.0,
+    workspace_gib: Annotated[
+        float, typer.Option(help="GPU memory that TensorRT may try kernels in.", min=0.1, max=1024)
+    ] = 4.0,
 ) -> None:
     """Build the TensorRT plan of a release of target gpu, on the machine that will serve it.
 

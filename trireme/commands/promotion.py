@@ -9,6 +9,7 @@ from rich.table import Table
 
 from trireme.commands.console import stderr, stdout
 from trireme.commands.pipeline import Release, on_pipeline
+from trireme.commands.text_files import read_texts
 
 if TYPE_CHECKING:
     from promotion.judge import Verdict
@@ -31,7 +32,7 @@ def stage(spec: "PromotionSpec", release: Release, dry_run: DryRun = False) -> N
 def shadow(
     spec: "PromotionSpec",
     release: Release,
-    seconds: Annotated[float, typer.Option(min=0, help="How long to compare.")] = 30.0,
+    seconds: Annotated[float, typer.Option(min=0, max=1_000_000, help="How long to compare.")] = 30.0,
     texts: Annotated[Path | None, typer.Option(help="Recorded texts, one a line; by default the golden ones.")] = None,
     live: Annotated[bool, typer.Option(help="Mirror real requests instead.")] = False,
     percent: Percent = 100.0,
@@ -39,7 +40,7 @@ def shadow(
     """Compare a staged release with the current one: label agreement and latency."""
     from promotion.shadow import shadow_live, shadow_recorded
 
-    lines = [line for line in texts.read_text(encoding="utf-8").splitlines() if line] if texts else []
+    lines = read_texts(texts) if texts else []
     report = shadow_live(spec, release, seconds, percent) if live else shadow_recorded(spec, release, seconds, lines)
     stdout.print(f"{report.texts} texts, {report.agreement:.2%} with the same label", highlight=False)
     table = Table("release", "median ms", "p99 ms")
@@ -54,9 +55,11 @@ def canary(
     release: Release,
     percent: Percent = 10.0,
     judge: Annotated[bool, typer.Option("--judge", help="Watch it, then promote it or roll it back.")] = False,
-    seconds: Annotated[float, typer.Option(min=0, help="How long --judge watches.")] = 60.0,
+    seconds: Annotated[float, typer.Option(min=0, max=1_000_000, help="How long --judge watches.")] = 60.0,
     max_failure_rate: Annotated[float, typer.Option(min=0, max=1, help="Allowed excess of failures.")] = 0.001,
-    max_p99_ratio: Annotated[float, typer.Option(min=0, help="Allowed p99, relative to the current release's.")] = 1.5,
+    max_p99_ratio: Annotated[
+        float, typer.Option(min=0, max=1_000_000, help="Allowed p99, relative to the current release's.")
+    ] = 1.5,
     max_label_shift: Annotated[float, typer.Option(min=0, max=1, help="Allowed shift of the labels' shares.")] = 0.1,
     min_requests: Annotated[int, typer.Option(min=1, help="Requests that each side must have answered.")] = 200,
     dry_run: DryRun = False,

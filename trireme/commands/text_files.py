@@ -1,0 +1,34 @@
+"""Files of texts that a command reads by itself."""
+
+import sys
+from pathlib import Path
+
+from trireme.errors import TextFileError
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a UTF-8 file, without their ends; `-` reads stdin.
+
+    Raises:
+        TextFileError: it is missing, a folder, not to be read, or not UTF-8.
+    """
+    is_stdin = str(path) == "-"
+    try:
+        content = sys.stdin.buffer.read() if is_stdin else path.read_bytes()
+        lines = content.decode("utf-8").removesuffix("\n").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise TextFileError(Path("stdin") if is_stdin else path, f"cannot be read ({reason})") from error
+    return [line.removesuffix("\r") for line in lines]
+
+
+def read_texts(path: Path) -> list[str]:
+    """The lines that hold a text.
+
+    Raises:
+        TextFileError: the file cannot be read, or holds no text.
+    """
+    texts = [line for line in read_lines(path) if line.strip()]
+    if not texts:
+        raise TextFileError(path, "holds no text")
+    return texts

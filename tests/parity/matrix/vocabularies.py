@@ -44,7 +44,8 @@ def _byte_level(merges: list[tuple[str, str]], special: tuple[str, ...]) -> dict
     return {word: index for index, word in enumerate(dict.fromkeys(words))}
 
 
-_MERGES = [("Ġ", "t"), ("h", "e"), ("Ġt", "he"), ("o", "x"), ("Ġ", "f"), ("Ġf", "ox"), ("d", "o"), ("a", "z"), ("Ġ", "l")]  # fmt: skip
+_MERGED = ("Ġ t", "h e", "Ġt he", "o x", "Ġ f", "Ġf ox", "d o", "a z", "Ġ l")
+_MERGES = [(left, right) for left, right in map(str.split, _MERGED)]
 
 
 def write_bpe(folder: Path, kind: str = "Roberta", limit: int = LIMIT, **settings: Any) -> int:

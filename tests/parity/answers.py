@@ -2,6 +2,7 @@
 
 import json
 import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +64,7 @@ def _entity_differences(case: RightValues, answers: list[list[dict[str, Any]]]) 
     aggregation = case.content.get("labels", {}).get("aggregation", "first")
     rows = case.content["pipelines"][_STRATEGIES[aggregation]]
     found = [[(one["start"], one["end"], one["label"], one["score"]) for one in row] for row in answers]
-    wanted: list[list[Entity]] = [
-        [(start, _end_of_marks(text, end), label, score) for start, end, label, score in entities]
-        for text, entities in zip(case.texts, rows, strict=True)
-    ]
+    wanted = [list(trimmed(text, entities)) for text, entities in zip(case.texts, rows, strict=True)]
     return [
         f"{text[:40]!r}: {_unlike(ours, theirs)}"
         for text, ours, theirs in zip(case.texts, found, wanted, strict=True)
@@ -74,11 +72,19 @@ def _entity_differences(case: RightValues, answers: list[list[dict[str, Any]]]) 
     ]
 
 
-def _end_of_marks(text: str, end: int) -> int:
-    """A mark belongs to the character that it stands upon; the library leaves out one that its tokenizer strips."""
-    while end < len(text) and unicodedata.category(text[end]).startswith("M"):
-        end += 1
-    return end
+def trimmed(text: str, entities: Iterable[Sequence[Any]]) -> Iterator[Entity]:
+    """Entities as transformers gives them, in our convention of where they end.
+
+    A blank at an end belongs to no entity, though tokenizers count it to a token; and a mark belongs to the character
+    that it stands upon, though tokenizers that strip accents count it to none.
+    """
+    for start, end, label, score in entities:
+        words = text[start:end]
+        first, last = start + len(words) - len(words.lstrip()), end - len(words) + len(words.rstrip())
+        while words.strip() and last < len(text) and unicodedata.category(text[last]).startswith("M"):
+            last += 1
+        if words.strip():
+            yield first, last, label, score
 
 
 def are_close(ours: list[Entity], theirs: list[Entity]) -> bool:

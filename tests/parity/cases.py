@@ -69,4 +69,4 @@ def _read(folder: Path) -> Iterator[RightValues]:
 
 def _further(folder: Path) -> Iterator[RightValues]:
     for found in _read(folder):
-        yield RightValues(found.name, found.task, found.content, folder / found.name)
+        yield RightValues(f"{folder.name}/{found.name}", found.task, found.content, folder / found.name)

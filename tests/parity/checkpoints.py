@@ -1,6 +1,8 @@
 """Builds the checkpoints of the matrix, and records what the libraries answer. For an interpreter with torch.
 
     PYTHON tests/parity/checkpoints.py FOLDER [--record VALUES] [--only NAME,NAME] [--long]
+    PYTHON tests/parity/checkpoints.py tests/testdata/parity/onnx --graphs
+    PYTHON tests/parity/checkpoints.py tests/testdata/parity/tokens --tokens
 
 It imports nothing of ours. Every checkpoint goes to FOLDER/NAME, drawn from numpy's legacy `RandomState`, so that it is
 the same under any version of torch; what its own library answers goes to VALUES/NAME.json.
@@ -19,7 +21,9 @@ warnings.filterwarnings("ignore")
 
 from matrix import classifiers, conflicts, encoders, refusals, sentences, settings, taggers  # noqa: E402
 from matrix.case import Cases  # noqa: E402
+from matrix.graphs import write_graphs  # noqa: E402
 from matrix.record import record  # noqa: E402
+from matrix.tokens import write_tokens  # noqa: E402
 
 _MODULES = (classifiers, taggers, encoders, sentences, settings, conflicts, refusals)
 
@@ -39,7 +43,15 @@ def main() -> None:
     parser.add_argument("--record", type=Path, help="the folder of values")
     parser.add_argument("--only", default="", help="names, or beginnings of names, with commas between")
     parser.add_argument("--long", action="store_true", help="the long cases too")
+    parser.add_argument("--graphs", action="store_true", help="the ONNX folders and their values instead, into FOLDER")
+    parser.add_argument("--tokens", action="store_true", help="a tokenizer of each kind instead, into FOLDER")
     arguments = parser.parse_args()
+    if arguments.graphs:
+        write_graphs(arguments.folder)
+    if arguments.tokens:
+        write_tokens(arguments.folder)
+    if arguments.graphs or arguments.tokens:
+        return
     wanted = tuple(arguments.only.split(",")) if arguments.only else ("",)
     chosen = [case for case in all_cases() if case.name.startswith(wanted)]
     for case in chosen if arguments.long or arguments.only else [case for case in chosen if not case.is_long]:

@@ -1,6 +1,7 @@
 """What the parity tests share: an interpreter with torch, and the matrix of checkpoints, built once by it."""
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,8 @@ import pytest
 from converters.huggingface.interpreter import find_interpreter
 from converters.huggingface.process import Worker
 from tests.conftest import once
-from tests.parity.cases import is_long_run
+from tests.parity.answers import export_case
+from tests.parity.cases import RightValues, is_long_run, right_values
 from trireme.errors import InterpreterError
 
 _BUILDER = Path(__file__).with_name("checkpoints.py")
@@ -37,3 +39,17 @@ def matrix(shared_folder: Path, python: Path) -> Path:
         part.rename(folder)
 
     return once(shared_folder / "parity-matrix", make)
+
+
+@pytest.fixture(scope="session")
+def exported(shared_folder: Path, matrix: Path, python: Path) -> Callable[[str], Path]:
+    """Exports a case by its name, once for all tests; gives its repository. Never change it."""
+    cases = {case.name: case for case in right_values()}
+
+    def export_once(name: str) -> Path:
+        return once(shared_folder / "parity-releases" / name, lambda folder: _export(cases[name], folder))
+
+    def _export(case: RightValues, folder: Path) -> None:
+        export_case(case, case.folder or matrix / case.name, folder, python)
+
+    return export_once

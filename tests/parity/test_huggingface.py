@@ -6,6 +6,7 @@ in the form of those in `tests/testdata/parity/values`.
 """
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,11 +26,8 @@ def _name(case: RightValues) -> str:
 
 
 @pytest.mark.parametrize("case", _ANSWERED, ids=_name)
-def test_a_release_answers_as_the_checkpoints_own_library(
-    case: RightValues, matrix: Path, python: Path, tmp_path: Path
-) -> None:
-    export_case(case, case.folder or matrix / case.name, tmp_path / "repository", python)
-    found = differences(case, ask(tmp_path / "repository", case.texts, case.pairs))
+def test_a_release_answers_as_the_checkpoints_own_library(case: RightValues, exported: Callable[[str], Path]) -> None:
+    found = differences(case, ask(exported(case.name), case.texts, case.pairs))
     assert not found, "\n".join([f"{len(found)} of {len(case.texts)} texts", *found[:5]])
 
 

@@ -36,6 +36,7 @@ class Recipe:
     is_lowered: bool = False
     head: str = "Model"
     tokenizer: dict[str, Any] = field(default_factory=dict)
+    config: dict[str, Any] = field(default_factory=dict)
     edit: Callable[[Path], None] | None = None
 
 
@@ -43,7 +44,7 @@ def write_sentences(recipe: Recipe, folder: Path) -> None:
     """Save a folder as sentence-transformers itself does, of modules filled by the folder's name."""
     inner = folder.parent / f"{folder.name}.encoder" / folder.name
     shutil.rmtree(inner.parent, ignore_errors=True)
-    write(inner, recipe.family, recipe.head, recipe.tokenizer)
+    write(inner, recipe.family, recipe.head, recipe.tokenizer, **recipe.config)
     encoder = models.Transformer(str(inner), max_seq_length=recipe.max_length, do_lower_case=recipe.is_lowered)
     pooling = models.Pooling(_SIZE, **_pooling(recipe.modes), include_prompt=recipe.is_prompt_pooled)
     further = [fill(make(), f"{folder.name}/{index}") for index, make in enumerate(recipe.further)]

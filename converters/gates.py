@@ -205,6 +205,10 @@ def _difference(ours: Sequence[npt.NDArray[Any]], theirs: Sequence[npt.NDArray[A
     )
 
 
+def _raise(_: int, error: Exception) -> None:
+    raise GateError("outputs", f"the engine fails with it ({error})") from error
+
+
 def _encode(served: TextEncoder, batch: Sequence[TokenizedRow], is_per_token: bool) -> list[npt.NDArray[Any]]:
     """What the release's encoder gives for rows that arrive together: [1, width] or [1, tokens, width] for each."""
     results: dict[int, npt.NDArray[Any]] = {}
@@ -212,5 +216,5 @@ def _encode(served: TextEncoder, batch: Sequence[TokenizedRow], is_per_token: bo
         EncoderRequest(np.array([row.ids]), np.array([[len(row.ids)]], dtype=np.int32), np.array([row.type_ids]))
         for row in batch
     ]
-    served.run(requests, results.__setitem__, is_per_token)
+    served.run(requests, results.__setitem__, _raise, is_per_token)
     return [results[index] if is_per_token else results[index][:, 0] for index in range(len(batch))]

@@ -128,9 +128,9 @@ class PaddleNlpModel(TokenizedSource):
 
 
 def _tables(model: Any, architecture: Architecture) -> TableRows:
-    tokens = int(model.get_input_embeddings().weight.shape[0])
+    tables = [layer.weight for name, layer in model.named_sublayers() if name.endswith("word_embeddings")]
     has_types = "token_type_ids" in architecture.inputs
-    return TableRows(tokens, int(model.config.type_vocab_size) if has_types else 0)
+    return TableRows(int(tables[0].shape[0]), int(model.config.type_vocab_size) if has_types else 0)
 
 
 def _require_weights(found: _Checkpoint, missing: Sequence[str], unused: Sequence[str]) -> None:

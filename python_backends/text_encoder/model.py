@@ -62,8 +62,11 @@ class TritonPythonModel:
         def keep(index: int, output: Array) -> None:
             responses[places[index]] = pb_utils.InferenceResponse([pb_utils.Tensor(self._output, output)])
 
+        def refuse(index: int, error: Exception) -> None:
+            responses[places[index]] = _refusal(str(error), _code(error))
+
         if good:
-            self._counters.add(self._encoder.run(good, keep, self._is_per_token))
+            self._counters.add(self._encoder.run(good, keep, refuse, self._is_per_token))
         return responses
 
     def _unwanted(self, request: Any) -> Any:
@@ -90,6 +93,11 @@ def _read(request: Any) -> EncoderRequest:
         pb_utils.get_input_tensor_by_name(request, LENGTHS.name).as_numpy(),
         None if types is None else types.as_numpy(),
     )
+
+
+def _code(error: Exception) -> Any:
+    """A ValueError tells of the request; anything else is the engine's."""
+    return pb_utils.TritonError.INVALID_ARG if isinstance(error, ValueError) else pb_utils.TritonError.INTERNAL
 
 
 def _refusal(message: str, code: Any) -> Any:

@@ -62,21 +62,29 @@ class TritonPythonModel:
                 places.append(index)
             except ValueError as error:
                 responses[index] = _refusal(str(error), pb_utils.TritonError.INVALID_ARG)
-        answers = self._answers(questions) if questions else []
-        for index, answer in zip(places, answers, strict=True):
+        outcomes = self._outcomes(questions) if questions else []
+        for index, answer in zip(places, outcomes, strict=True):
+            if isinstance(answer, Exception):
+                responses[index] = _refusal(str(answer), _code(answer))
+                continue
             tensors = [pb_utils.Tensor(name, array) for name, array in answer.items()]
             responses[index] = pb_utils.InferenceResponse(tensors)
         return responses
 
-    def _answers(self, questions: list[Any]) -> list[Tensors]:
+    def _outcomes(self, questions: list[Any]) -> list[Tensors | Exception]:
         self._pipeline.work = Work()
-        answers = self._pipeline.answer(questions)
+        outcomes = self._pipeline.outcomes(questions)
         self._work.add(self._pipeline.work)
-        self._labels.add(answers)
-        return answers
+        self._labels.add(answer for answer in outcomes if not isinstance(answer, Exception))
+        return outcomes
 
     def _tensors(self, request: Any) -> Tensors:
         return {name: pb_utils.get_input_tensor_by_name(request, name).as_numpy() for name in self._inputs}
+
+
+def _code(error: Exception) -> Any:
+    """A ValueError tells of the request; anything else is the engine's."""
+    return pb_utils.TritonError.INVALID_ARG if isinstance(error, ValueError) else pb_utils.TritonError.INTERNAL
 
 
 def _refusal(message: str, code: Any) -> Any:

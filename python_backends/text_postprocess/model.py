@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 import triton_python_backend_utils as pb_utils
 
+from text_runtime.isolation import isolated
 from text_runtime.labels import read_labels
 from text_runtime.manifest import Manifest, read_manifest
 from text_runtime.step_metrics import LabelCounters
@@ -28,17 +29,10 @@ class TritonPythonModel:
         self._counters = LabelCounters(pb_utils, manifest)
 
     def execute(self, requests: list[Any]) -> list[Any]:
-        """Decode all requests in one call."""
-        try:
-            decoded = self._decoder([self._tensors(request) for request in requests])
-        except pb_utils.TritonModelException as error:
-            refusal = pb_utils.TritonError(f"a deeper level of the schema failed: {error}")
-            return [pb_utils.InferenceResponse(error=refusal) for _ in requests]
-        self._counters.add(decoded)
-        return [
-            pb_utils.InferenceResponse([pb_utils.Tensor(name, array) for name, array in tensors.items()])
-            for tensors in decoded
-        ]
+        """Decode all requests in one call; one that cannot be decoded fails alone."""
+        outcomes = isolated([self._tensors(request) for request in requests], self._decoder)
+        self._counters.add(answer for answer in outcomes if not isinstance(answer, Exception))
+        return [_response(outcome) for outcome in outcomes]
 
     def finalize(self) -> None:
         """Send the last counts."""
@@ -46,6 +40,13 @@ class TritonPythonModel:
 
     def _tensors(self, request: Any) -> dict[str, Any]:
         return {name: pb_utils.get_input_tensor_by_name(request, name).as_numpy() for name in self._inputs}
+
+
+def _response(outcome: Tensors | Exception) -> Any:
+    if isinstance(outcome, Exception):
+        deeper = "a deeper level of the schema failed: " if isinstance(outcome, pb_utils.TritonModelException) else ""
+        return pb_utils.InferenceResponse(error=pb_utils.TritonError(f"{deeper}{outcome}"))
+    return pb_utils.InferenceResponse([pb_utils.Tensor(name, array) for name, array in outcome.items()])
 
 
 class _Steps:

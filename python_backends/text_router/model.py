@@ -69,13 +69,17 @@ class _Release:
 
     def ask(self, questions: Sequence[_Question]) -> list[Any]:
         """The ensemble's answers, or errors, as responses. The questions are of one kind and fit into one request."""
-        if len(questions) == 1:
-            return [self._ask(questions[0])]
-        answer = self._ask(_merged(questions))
-        if answer.has_error():  # one of them is to blame: the others must not fail with it
-            half = len(questions) // 2
-            return self.ask(questions[:half]) + self.ask(questions[half:])
-        return _split(answer, [question.rows for question in questions])
+        try:
+            answer = self._ask(questions[0] if len(questions) == 1 else _merged(questions))
+            if len(questions) == 1:
+                return [answer]
+            if not answer.has_error():
+                return _split(answer, [question.rows for question in questions])
+        except Exception as error:  # tensors that do not fit together, or none that Triton can take
+            if len(questions) == 1:
+                return [_failure(str(error))]
+        half = len(questions) // 2  # one of them is to blame: the others must not fail with it
+        return self.ask(questions[:half]) + self.ask(questions[half:])
 
     def _ask(self, question: _Question) -> Any:
         return pb_utils.InferenceRequest(

@@ -11,11 +11,14 @@ import numpy.typing as npt
 
 from text_runtime.batching import Batcher, BatchingSettings, SubBatch
 from text_runtime.engines import Engine
-from text_runtime.manifest import Manifest
+from text_runtime.isolation import isolated
+from text_runtime.manifest import EncoderFacts, Manifest
 
 Array = npt.NDArray[Any]
 Answer = Callable[[int, Array], None]
-"""Called once for each request, with its index in the execution and its output."""
+"""Called once for each request that succeeds, with its index in the execution and its output."""
+Fail = Callable[[int, Exception], None]
+"""Called once for each request that fails, with its index in the execution and the reason."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +34,16 @@ class EncoderRequest:
     token_type_ids: Array | None = None
 
     def __post_init__(self) -> None:
+        for name, array in (("input_ids", self.input_ids), ("lengths", self.lengths)):
+            if array.ndim != 2:
+                raise ValueError(f"input '{name}' has the shape {list(array.shape)}, not [rows, columns]")
         rows, tokens = self.input_ids.shape
         if self.lengths.shape[0] != rows:
             raise ValueError(f"input 'lengths' has {self.lengths.shape[0]} rows, 'input_ids' has {rows}")
         if self.lengths.min(initial=0) < 0 or self.lengths.sum(axis=1).max(initial=0) > tokens:
             raise ValueError(f"input 'lengths' counts more tokens than the {tokens} in 'input_ids'")
+        if self.lengths.sum(axis=1).min(initial=1) < 1:
+            raise ValueError("input 'lengths': a row has no token")
         if self.token_type_ids is not None and self.token_type_ids.shape != self.input_ids.shape:
             raise ValueError("input 'token_type_ids' has another shape than 'input_ids'")
 
@@ -59,6 +67,10 @@ class Work:
         self.engine_s += other.engine_s
 
 
+_Rows = Sequence[Array | Exception]
+_FAILED = -1
+
+
 @dataclass(frozen=True)
 class _Window:
     request: int
@@ -76,6 +88,7 @@ class _Execution:
     windows: list[_Window]
     outputs: list[Array]
     waiting: list[int]
+    """Windows of each request that are not done yet; negative once the request has failed."""
     work: Work = field(default_factory=Work)
 
 
@@ -84,6 +97,7 @@ class TextEncoder:
 
     def __init__(self, engine: Engine, manifest: Manifest, settings: BatchingSettings, workers: int = 1) -> None:
         self._engine = engine
+        self._facts = manifest.encoder
         self._inputs = manifest.encoder.inputs
         self._pad = manifest.tokenizer.pad_token_id
         self._width = manifest.width
@@ -102,19 +116,27 @@ class TextEncoder:
             self._engine(self._feeds(ids, np.zeros_like(ids), np.full(rows, width)))
         return len(shapes)
 
-    def run(self, requests: Sequence[EncoderRequest], answer: Answer, is_per_token: bool) -> Work:
-        """Encode all rows of all requests; `answer` is called for each request when its last row is done."""
-        windows = [window for index, request in enumerate(requests) for window in _windows(index, request)]
+    def run(self, requests: Sequence[EncoderRequest], answer: Answer, fail: Fail, is_per_token: bool) -> Work:
+        """Encode all rows of all requests; `answer` is called for each request when its last row is done.
+
+        A request that holds an id without a row in the model's tables, or with which the engine fails, fails alone.
+        """
+        windows = []
+        for index, request in enumerate(requests):
+            if problem := _foreign_id(request, self._facts):
+                fail(index, ValueError(problem))
+            else:
+                windows += _windows(index, request)
         waiting = np.bincount([window.request for window in windows], minlength=len(requests)).tolist()
         outputs = [self._blank(request, is_per_token) for request in requests]
         execution = _Execution(requests, windows, outputs, waiting)
         batches = self._batcher.cut([window.length for window in windows], self._workers)
         for batch, results, seconds in self._results(execution, batches):
-            self._fill(execution, batch, results, answer)
+            self._fill(execution, batch, results, answer, fail)
             _count(execution, batch, seconds)
         return execution.work
 
-    def _results(self, execution: _Execution, batches: Sequence[SubBatch]) -> Iterator[tuple[SubBatch, Array, float]]:
+    def _results(self, execution: _Execution, batches: Sequence[SubBatch]) -> Iterator[tuple[SubBatch, _Rows, float]]:
         """Every sub-batch with its results and seconds, as they are done. Only the caller's thread answers."""
         if self._pool is None or len(batches) == 1:
             yield from ((batch, *self._call(execution, batch)) for batch in batches)
@@ -123,23 +145,38 @@ class TextEncoder:
         for done in as_completed(pending):
             yield (pending[done], *done.result())
 
-    def _call(self, execution: _Execution, batch: SubBatch) -> tuple[Array, float]:
-        chosen = [execution.windows[index] for index in batch.rows]
-        shape = (len(chosen), batch.padded_length)
+    def _call(self, execution: _Execution, batch: SubBatch) -> tuple[_Rows, float]:
+        """A sub-batch's rows of output, or for a row with which the engine fails why; and seconds in the engine."""
+        spent_s = 0.0
+
+        def encode(rows: Sequence[int]) -> Sequence[Array]:
+            nonlocal spent_s
+            feeds = self._feeds_of([execution.windows[index] for index in rows], execution, batch.padded_length)
+            began = time.perf_counter()
+            try:
+                return list(self._engine(feeds))
+            finally:
+                spent_s += time.perf_counter() - began
+
+        return isolated(batch.rows, encode), spent_s
+
+    def _feeds_of(self, chosen: Sequence[_Window], execution: _Execution, padded_length: int) -> Mapping[str, Array]:
+        shape = (len(chosen), padded_length)
         ids, types = np.full(shape, self._pad, dtype=np.int64), np.zeros(shape, dtype=np.int64)
         for line, window in enumerate(chosen):
             request, end = execution.requests[window.request], window.start + window.length
             ids[line, : window.length] = request.input_ids[window.row, window.start : end]
             if request.token_type_ids is not None:
                 types[line, : window.length] = request.token_type_ids[window.row, window.start : end]
-        begin = time.perf_counter()
-        results = self._engine(self._feeds(ids, types, np.array([window.length for window in chosen])))
-        return results, time.perf_counter() - begin
+        return self._feeds(ids, types, np.array([window.length for window in chosen]))
 
     def _feeds(self, ids: Array, types: Array, lengths: Array) -> Mapping[str, Array]:
         feeds = {"input_ids": ids, "token_type_ids": types}
+        places = np.arange(ids.shape[1])
         if "attention_mask" in self._inputs:
-            feeds["attention_mask"] = (np.arange(ids.shape[1]) < lengths[:, None]).astype(np.int64)
+            feeds["attention_mask"] = (places < lengths[:, None]).astype(np.int64)
+        if "position_ids" in self._inputs:
+            feeds["position_ids"] = np.where(places < lengths[:, None], places, 0).astype(np.int64)
         return {name: feeds[name] for name in self._inputs}
 
     def _blank(self, request: EncoderRequest, is_per_token: bool) -> Array:
@@ -147,9 +184,15 @@ class TextEncoder:
         lines = request.input_ids.shape[1] if is_per_token else request.lengths.shape[1]
         return np.full((len(request.input_ids), lines, self._width), np.nan, dtype=np.float32)
 
-    def _fill(self, execution: _Execution, batch: SubBatch, results: Array, answer: Answer) -> None:
+    def _fill(self, execution: _Execution, batch: SubBatch, results: _Rows, answer: Answer, fail: Fail) -> None:
         for index, result in zip(batch.rows, results, strict=True):
             window = execution.windows[index]
+            if execution.waiting[window.request] < 0:
+                continue
+            if isinstance(result, Exception):
+                execution.waiting[window.request] = _FAILED
+                fail(window.request, result)
+                continue
             output = execution.outputs[window.request][window.row]
             if result.ndim == 1:
                 output[window.column] = result
@@ -158,6 +201,27 @@ class TextEncoder:
             execution.waiting[window.request] -= 1
             if execution.waiting[window.request] == 0:
                 answer(window.request, execution.outputs[window.request])
+
+
+def _foreign_id(request: EncoderRequest, facts: EncoderFacts) -> str:
+    """What is wrong with a request's ids; empty where each has its row in the model's tables."""
+    tables = (
+        ("input_ids", request.input_ids, facts.token_rows),
+        ("token_type_ids", request.token_type_ids, facts.type_rows),
+    )
+    for name, ids, rows in tables:
+        if ids is None or (ids.min(initial=0) >= 0 and (not rows or ids.max(initial=0) < rows)):
+            continue
+        lengths = request.lengths.sum(axis=1)
+        is_token = np.arange(ids.shape[1]) < lengths[:, None]
+        foreign = np.argwhere(is_token & ((ids < 0) | (ids >= rows if rows else False)))
+        if len(foreign):  # what lies behind a row's tokens is never read
+            row, place = foreign[0]
+            known = f"0 to {rows - 1}" if rows else "0 and above"
+            return (
+                f"input '{name}', row {row}: the model has no embedding for the id {ids[row, place]}, only for {known}"
+            )
+    return ""
 
 
 def _windows(index: int, request: EncoderRequest) -> list[_Window]:

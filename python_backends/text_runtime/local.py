@@ -9,6 +9,7 @@ import numpy as np
 from text_runtime.batching import BatchingSettings
 from text_runtime.encoder import Array, EncoderRequest, TextEncoder, Work
 from text_runtime.engines import EngineSpec, load_engine
+from text_runtime.isolation import isolated
 from text_runtime.labels import read_labels
 from text_runtime.manifest import Manifest
 from text_runtime.rows import Columns, RowTokenizer
@@ -68,8 +69,21 @@ class LocalPipeline:
         return Question(request, self._tokenizer.read(request))
 
     def answer(self, questions: Sequence[Question]) -> list[Tensors]:
-        """Answer requests together: the pipeline's outputs of each."""
+        """Answer requests together: the pipeline's outputs of each.
+
+        Raises:
+            Exception: one of them fails, with its reason.
+        """
+        return [_required(outcome) for outcome in self.outcomes(questions)]
+
+    def outcomes(self, questions: Sequence[Question]) -> list[Tensors | Exception]:
+        """Answer requests together: the pipeline's outputs of each, or the reason for which it alone fails."""
         encoded = self._encode(questions)
+        good = [tensors for tensors in encoded if not isinstance(tensors, Exception)]
+        decoded = iter(isolated(good, self._decode) if good else [])
+        return [tensors if isinstance(tensors, Exception) else next(decoded) for tensors in encoded]
+
+    def _decode(self, encoded: Sequence[Tensors]) -> list[Tensors]:
         answers = zip(self._decoder(encoded), encoded, strict=True)
         return [{**answer, TRUNCATED_CHARS.name: row[TRUNCATED_CHARS.name]} for answer, row in answers]
 
@@ -78,16 +92,34 @@ class LocalPipeline:
         self._encoder.warm_up()
 
     def _deeper(self, inputs: Tensors) -> Tensors:
-        return self._encode([self.read(inputs)])[0]
+        return _required(self._encode([self.read(inputs)])[0])
 
-    def _encode(self, questions: Sequence[Question]) -> list[Tensors]:
-        tokenized = list(self._tokenizer.encode([question.columns for question in questions]))
-        encoded: dict[int, Array] = {}
-        self.work.add(self._encoder.run([_request(row) for row in tokenized], encoded.__setitem__, self._is_per_token))
-        pairs = zip(questions, tokenized, strict=True)
-        return [
-            {**question.tensors, **row, self._output: encoded[index]} for index, (question, row) in enumerate(pairs)
-        ]
+    def _encode(self, questions: Sequence[Question]) -> list[Tensors | Exception]:
+        """What the decoder gets of each request, or why it fails before."""
+        tokenized = isolated([question.columns for question in questions], self._tokenized)
+        rows = [(index, row) for index, row in enumerate(tokenized) if not isinstance(row, Exception)]
+        outcomes: dict[int, Array | Exception] = {}
+        requests = [_request(row) for _, row in rows]
+        note = outcomes.__setitem__
+        self.work.add(self._encoder.run(requests, note, note, self._is_per_token))
+        results: list[Tensors | Exception] = [*tokenized]
+        for place, (index, row) in enumerate(rows):
+            results[index] = self._with_output(questions[index], row, outcomes[place])
+        return results
+
+    def _with_output(self, question: Question, row: Tensors, output: Array | Exception) -> Tensors | Exception:
+        if isinstance(output, Exception):
+            return output
+        return {**question.tensors, **row, self._output: output}
+
+    def _tokenized(self, columns: Sequence[Columns]) -> list[Tensors]:
+        return list(self._tokenizer.encode(columns))
+
+
+def _required(outcome: Tensors | Exception) -> Tensors:
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
 
 
 def text_tensor(texts: Sequence[str]) -> Array:

@@ -20,6 +20,7 @@ from text_runtime.windows import (
     spans_of,
     whole_row,
 )
+from text_runtime.words import WordFinder
 
 __all__ = ["FILE_NAME", "TextTokenizer", "TokenizedRow", "pad_rows"]
 
@@ -58,6 +59,7 @@ class TextTokenizer:
         self._untruncated = Tokenizer.from_file(str(folder / FILE_NAME))
         self._untruncated.no_padding()
         self._untruncated.no_truncation()
+        self._words = WordFinder(self._untruncated)
         self._special_tokens = self._untruncated.num_special_tokens_to_add(is_pair=False)
         self._pair_room = facts.max_length - self._untruncated.num_special_tokens_to_add(is_pair=True)
         self._prefix_chars = facts.max_length * (
@@ -108,7 +110,7 @@ class TextTokenizer:
         if len(text) > self._prefix_chars and read_chars(encoding, 0) >= self._prefix_chars - _PREFIX_MARGIN_CHARS:
             encoding = self._tokenizer.encode(text)  # the rest of the text may change the tokens kept
         cut = self._unread_chars(encoding, text) if encoding.overflowing else 0
-        return self._with_spans(join([encoding], 0, cut), [encoding])
+        return self._with_spans(join([encoding], 0, cut), [encoding], text)
 
     def _unread_chars(self, encoding: Encoding, text: str) -> int:
         if self._side == "left":
@@ -121,7 +123,7 @@ class TextTokenizer:
         is_cut = len(windows) > MAX_WINDOWS or len(text) > self._prefix_chars
         windows = windows[:MAX_WINDOWS]
         cut = len(text) - read_chars(windows[-1], 0) if is_cut else 0
-        return self._with_spans(join(windows, self._overlap, cut), windows)
+        return self._with_spans(join(windows, self._overlap, cut), windows, text)
 
     def _pairs(self, prefixes: Sequence[tuple[str, str]], wholes: Sequence[tuple[str, str]]) -> list[TokenizedRow]:
         """Rows of two texts. The library's own truncation of pairs halves an odd room the other way round."""
@@ -138,8 +140,11 @@ class TextTokenizer:
         unread = [self._unread_chars(part, text) if part.overflowing else 0 for part, text in halves]
         return join([encoding], 0, sum(unread))
 
-    def _with_spans(self, row: TokenizedRow, windows: Sequence[Encoding]) -> TokenizedRow:
-        return replace(row, spans=np.concatenate(list(spans_of(windows, self._overlap, 0)))) if self._has_spans else row
+    def _with_spans(self, row: TokenizedRow, windows: Sequence[Encoding], text: str) -> TokenizedRow:
+        if not self._has_spans:
+            return row
+        words = self._words.words(windows, text)
+        return replace(row, spans=np.concatenate(list(spans_of(windows, self._overlap, 0, words))))
 
 
 def pair_lengths(first: int, second: int, room: int, odd_token: str) -> tuple[int, int]:

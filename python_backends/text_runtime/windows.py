@@ -4,7 +4,7 @@ Neighbouring windows share `overlap` tokens. The first half of a shared stretch 
 second half to the later one, so that every token is judged where it has context on both sides, and only once.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,17 +59,23 @@ def join(windows: Sequence[Encoding], overlap: int, truncated_chars: int) -> Tok
     )
 
 
-def spans_of(windows: Sequence[Encoding], overlap: int, sequence: int) -> Iterator[Array]:
-    """For each window the spans of its own tokens of one sequence (0: the text, 1: the pair's second); else -1."""
-    for index, window in enumerate(windows):
+def spans_of(
+    windows: Sequence[Encoding], overlap: int, sequence: int, words: Iterable[Sequence[int | None]] | None = None
+) -> Iterator[Array]:
+    """For each window the spans of its own tokens of one sequence (0: the text, 1: the pair's second); else -1.
+
+    `words` numbers the words of each window's tokens; the tokenizer's own words are taken without it.
+    """
+    numbered = (window.word_ids for window in windows) if words is None else words
+    for index, (window, numbers) in enumerate(zip(windows, numbered, strict=True)):
         spans = np.full((len(window.ids), 3), _NOBODYS, dtype=np.int32)
         own = np.flatnonzero([owner == sequence for owner in window.sequence_ids])
         start = overlap - overlap // 2 if index else 0
         end = len(own) - (overlap // 2 if index + 1 < len(windows) else 0)
         own = own[start:end]
-        words = np.array([_NOBODYS if word is None else word for word in window.word_ids], dtype=np.int32)
+        groups = np.array([_NOBODYS if number is None else number for number in numbers], dtype=np.int32)
         spans[own, :2] = np.array(window.offsets, dtype=np.int32)[own]
-        spans[own, 2] = words[own]
+        spans[own, 2] = groups[own]
         yield spans
 
 

@@ -1,5 +1,6 @@
 """The Triton backend `text_tokenizer`: a thin shell over `text_runtime.tokenizer`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ import triton_python_backend_utils as pb_utils
 
 from text_runtime.buckets import Buckets
 from text_runtime.deadlines import deadline_ns
+from text_runtime.isolation import isolated
 from text_runtime.manifest import read_manifest
-from text_runtime.rows import RowTokenizer
+from text_runtime.rows import Columns, RowTokenizer
 from text_runtime.tasks import Tensors, task
 from text_runtime.tensors import DEADLINE, INPUT_IDS
 
@@ -40,15 +42,22 @@ class TritonPythonModel:
                 good.append(index)
             except ValueError as error:
                 responses[index] = _refusal(error)
-        encoded = list(self._tokenizer.encode(read)) if read else []
-        if self._buckets:
-            encoded = [self._buckets.pad(tensors) for tensors in encoded]
-        for index, tensors in zip(good, encoded, strict=True):
+        encoded: dict[int, Tensors] = {}
+        for index, tensors in zip(good, isolated(read, self._encoded) if read else [], strict=True):
+            if isinstance(tensors, Exception):
+                responses[index] = _refusal(tensors)
+            else:
+                encoded[index] = self._buckets.pad(tensors) if self._buckets else tensors
+        for index, tensors in encoded.items():
             responses[index] = self._response(requests[index], tensors)
         if not self._buckets:
             return responses
-        places = [good[place] for place in self._buckets.order([_tokens(tensors) for tensors in encoded])]
+        indices = list(encoded)
+        places = [indices[place] for place in self._buckets.order([_tokens(tensors) for tensors in encoded.values()])]
         return _send(requests, responses, places)
+
+    def _encoded(self, columns: Sequence[Columns]) -> list[Tensors]:
+        return list(self._tokenizer.encode(columns))
 
     def _response(self, request: Any, tensors: Tensors) -> Any:
         outputs = [pb_utils.Tensor(name, array) for name, array in tensors.items()]

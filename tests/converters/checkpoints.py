@@ -73,7 +73,8 @@ def write_static(folder: Path, name: str) -> Path:
     import paddle
 
     model = make_model(name, len(write_vocabulary(folder)))
-    specs = [paddle.static.InputSpec([None, None], "int64", key) for key in ARCHITECTURES[name].inputs]
+    inputs = [key for key in ARCHITECTURES[name].inputs if key != "attention_mask"]
+    specs = [paddle.static.InputSpec([None, None], "int64", key) for key in inputs]
     paddle.jit.save(paddle.jit.to_static(model, input_spec=specs), str(folder / "model"))
     write_tokenizer_config(folder, f"{ARCHITECTURES[name].family.prefix}Tokenizer")
     return folder

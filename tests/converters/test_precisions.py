@@ -84,7 +84,9 @@ def feeds(repository: Path, reviews: list[str]) -> list[Feeds]:
     facts = Repository(repository).manifest("sentiment", 1).tokenizer
     rows = TextTokenizer(repository / "sentiment_tokenizer/1", facts).encode(reviews)
     ids = sorted((np.array([row.ids], dtype=np.int64) for row in rows), key=lambda row: row.shape[1])
-    return [{"input_ids": row, "token_type_ids": np.zeros_like(row)} for row in ids]
+    return [
+        {"input_ids": row, "token_type_ids": np.zeros_like(row), "attention_mask": np.ones_like(row)} for row in ids
+    ]
 
 
 def logits_of(path: Path, feeds: list[Feeds]) -> np.ndarray:
@@ -159,7 +161,7 @@ def test_a_quantized_graph_is_small_and_answers_nearly_as_fp32_does(
     choice: Choice, fp32_onnx: Path, feeds: list[Feeds], tmp_path: Path
 ) -> None:
     rows = [TokenIds(feed["input_ids"][0].tolist(), feed["token_type_ids"][0].tolist()) for feed in feeds[::8]]
-    inputs = ("input_ids", "token_type_ids")
+    inputs = ("input_ids", "token_type_ids", "attention_mask")
     recipe = precisions.Recipe(choice.precision, fp32_onnx, tmp_path, inputs, precisions.Calibration(rows, ""))
     model = precisions.build(choice, recipe)
     assert size_of(tmp_path) <= 0.30 * fp32_onnx.stat().st_size

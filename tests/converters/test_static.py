@@ -103,7 +103,7 @@ def test_a_graph_that_does_not_fit_is_refused_and_leaves_nothing(case: str, copy
 
 
 def test_a_graph_with_hidden_states_needs_the_word_how_to_pool(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="--pooling cls, mean or pooler"):
+    with pytest.raises(CheckpointError, match="--pooling with one of: cls, mean, max, pooler"):
         open_source(write_static(tmp_path / "g", "ErnieModel"), "embedding")
 
 

@@ -19,7 +19,7 @@ from converters.sources.base import SourceTokenizer
 from converters.tokenizers.paddlenlp import PaddleNlpTokenizer
 from tests.conftest import CHECKPOINT, TASK
 from tests.converters.candidates import gate
-from tests.converters.checkpoints import TEXTS, make_model, write_checkpoint, write_hugging_face, write_tokenizer_config
+from tests.converters.checkpoints import TEXTS, make_model, write_checkpoint, write_tokenizer_config
 from text_runtime.manifest import TokenizerFacts
 from text_runtime.tokenizer import FILE_NAME, TextTokenizer
 from trireme.contract import Step
@@ -114,14 +114,9 @@ def test_an_offset_that_differs_is_refused_with_the_text(tmp_path: Path, monkeyp
     assert not (tmp_path / "repository").exists()
 
 
-@pytest.mark.parametrize("kind", ["paddlenlp", "huggingface"])
-def test_the_side_on_which_a_text_is_cut_is_kept(kind: str, tmp_path: Path) -> None:
-    if kind == "paddlenlp":
-        folder = write_checkpoint(tmp_path / "c", "BertForSequenceClassification")
-        write_tokenizer_config(folder, "BertTokenizer", truncation_side="left")
-    else:
-        folder = write_hugging_face(tmp_path / "c", "BertForSequenceClassification")
-        (folder / "tokenizer_config.json").write_text('{"truncation_side": "left"}')
+def test_the_side_on_which_a_text_is_cut_is_kept(tmp_path: Path) -> None:
+    folder = write_checkpoint(tmp_path / "c", "BertForSequenceClassification")
+    write_tokenizer_config(folder, "BertTokenizer", truncation_side="left")
     manifest = export(ExportSpec(folder, TASK, "x", tmp_path / "repository", max_length=8))
     assert manifest.tokenizer.truncation_side == "left"
     step = Repository(tmp_path / "repository").step_folder("x", Step.TOKENIZER) / "1"

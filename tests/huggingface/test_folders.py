@@ -18,6 +18,7 @@ from converters.sources import Pooling, SourceOptions, open_source
 from converters.sources.checkpoint import INDEX
 from tests.conftest import TASK
 from tests.huggingface.checkpoints import write_hugging_face
+from text_runtime.tokenizer import TextTokenizer
 from trireme.errors import CheckpointError, InterpreterError
 
 pytestmark = pytest.mark.xdist_group("huggingface")
@@ -57,7 +58,7 @@ def test_shards_are_the_same_model_as_one_file(original: Path, folder: Path, opt
     row = {"input_ids": np.array([[2, 40, 50, 3]]), "token_type_ids": np.zeros((1, 4), dtype=np.int64)}
     whole, parts = open_source(original, TASK, options), open_source(folder, TASK, options)
     assert parts.facts.kind == "huggingface"
-    np.testing.assert_array_equal(parts.forward(row), whole.forward(row))
+    np.testing.assert_allclose(parts.forward(row), whole.forward(row), atol=1e-6)
 
 
 def test_a_lost_shard_is_named(folder: Path, options: SourceOptions) -> None:
@@ -96,7 +97,7 @@ def test_a_pickle_of_weights_is_read_and_one_with_code_in_it_is_refused_unrun(
     write_pickle(options.python, original / "model.safetensors", folder / "pytorch_model.bin")
     row = {"input_ids": np.array([[2, 40, 50, 3]]), "token_type_ids": np.zeros((1, 4), dtype=np.int64)}
     whole, pickled = open_source(original, TASK, options), open_source(folder, TASK, options)
-    np.testing.assert_array_equal(pickled.forward(row), whole.forward(row))
+    np.testing.assert_allclose(pickled.forward(row), whole.forward(row), atol=1e-6)
     write_malice(folder / "pytorch_model.bin", tmp_path / "was-here")
     with pytest.raises(CheckpointError, match="weights do not load"):
         open_source(folder, TASK, options)
@@ -117,6 +118,17 @@ def test_an_embedding_checkpoint_that_does_not_say_how_to_pool_needs_the_option(
     with pytest.raises(CheckpointError, match="--pooling"):
         open_source(folder, "embedding", options)
     assert open_source(folder, "embedding", replace(options, pooling=Pooling.CLS)).width == 32
+
+
+def test_the_side_on_which_a_text_is_cut_is_kept(folder: Path, options: SourceOptions, tmp_path: Path) -> None:
+    (folder / "tokenizer_config.json").write_text('{"truncation_side": "left"}')
+    manifest = export(ExportSpec(folder, TASK, "x", tmp_path / "repository", options=options, max_length=8))
+    assert manifest.tokenizer.truncation_side == "left"
+    step = tmp_path / "repository" / "x_tokenizer" / "1"
+    (row,) = TextTokenizer(step, manifest.tokenizer).encode(["1 2 3 4 5 6 7 8 9"])
+    words = (folder / "vocab.txt").read_text().splitlines()
+    assert [words[token] for token in row.ids] == ["[CLS]", "4", "5", "6", "7", "8", "9", "[SEP]"]
+    assert row.truncated_chars == len("1 2 3 ")
 
 
 def test_code_of_the_folders_own_is_never_run(folder: Path, options: SourceOptions, tmp_path: Path) -> None:

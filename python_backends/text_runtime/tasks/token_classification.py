@@ -65,18 +65,15 @@ def _words(scores: Array, spans: Array, aggregation: str) -> Iterator[Word]:
 
 
 def _as_json(text: str, entities: Iterable[Entity]) -> Iterator[dict[str, object]]:
-    """Blanks that a tokenizer counts to a token belong to no entity; one of nothing else is none.
+    """Entities with the characters that their tokens stand for, blanks included where a tokenizer counts them.
 
     Marks upon the last character belong to it, though a tokenizer that strips accents gives them to no token.
     """
     found = list(entities)
     limits = [*(entity.start for entity in found), len(text)][1:]
     for entity, limit in zip(found, limits, strict=True):
-        words = text[entity.start : entity.end]
-        start = entity.start + len(words) - len(words.lstrip())
-        if kept := words.strip():
-            end = _end_of_marks(text, start + len(kept), limit)
-            yield {"start": start, "end": end, "text": text[start:end], "label": entity.label, "score": entity.score}
+        start, end = entity.start, _end_of_marks(text, entity.end, limit)
+        yield {"start": start, "end": end, "text": text[start:end], "label": entity.label, "score": entity.score}
 
 
 def _end_of_marks(text: str, position: int, limit: int) -> int:

@@ -64,7 +64,7 @@ def _entity_differences(case: RightValues, answers: list[list[dict[str, Any]]]) 
     aggregation = case.content.get("labels", {}).get("aggregation", "first")
     rows = case.content["pipelines"][_STRATEGIES[aggregation]]
     found = [[(one["start"], one["end"], one["label"], one["score"]) for one in row] for row in answers]
-    wanted = [list(trimmed(text, entities)) for text, entities in zip(case.texts, rows, strict=True)]
+    wanted = [list(with_marks(text, entities)) for text, entities in zip(case.texts, rows, strict=True)]
     return [
         f"{text[:40]!r}: {_unlike(ours, theirs)}"
         for text, ours, theirs in zip(case.texts, found, wanted, strict=True)
@@ -72,19 +72,18 @@ def _entity_differences(case: RightValues, answers: list[list[dict[str, Any]]]) 
     ]
 
 
-def trimmed(text: str, entities: Iterable[Sequence[Any]]) -> Iterator[Entity]:
+def with_marks(text: str, entities: Iterable[Sequence[Any]]) -> Iterator[Entity]:
     """Entities as transformers gives them, in our convention of where they end.
 
-    A blank at an end belongs to no entity, though tokenizers count it to a token; and a mark belongs to the character
-    that it stands upon, though tokenizers that strip accents count it to none.
+    A mark belongs to the character that it stands upon, though tokenizers that strip accents count it to none.
     """
-    for start, end, label, score in entities:
-        words = text[start:end]
-        first, last = start + len(words) - len(words.lstrip()), end - len(words) + len(words.rstrip())
-        while words.strip() and last < len(text) and unicodedata.category(text[last]).startswith("M"):
+    found = [(start, end, label, score) for start, end, label, score in entities]
+    limits = [*(entity[0] for entity in found), len(text)][1:]
+    for (start, end, label, score), limit in zip(found, limits, strict=True):
+        last = end
+        while last < limit and unicodedata.category(text[last]).startswith("M"):
             last += 1
-        if words.strip():
-            yield first, last, label, score
+        yield start, last, label, score
 
 
 def are_close(ours: list[Entity], theirs: list[Entity]) -> bool:

@@ -49,6 +49,8 @@ def _texts(case: Case, folder: Path) -> dict[str, Any]:
     inner = folder / "0_Transformer"
     tokenizer = transformers.AutoTokenizer.from_pretrained(inner if inner.is_dir() else folder)
     words = list(dict.fromkeys(str(word) for word in tokenizer.all_special_tokens))
+    if case.answers == "entities":
+        words.remove(str(tokenizer.mask_token))  # it swallows the blank before it, which the pipeline takes for a piece
     special = ["the " + " fox ".join(words) + " dogs", "".join(words)]
     pairs = None if case.pairs is None else [*case.pairs, *reversed(special)]
     return {"texts": [*case.texts, *special], "pairs": pairs}
@@ -117,6 +119,7 @@ def _entities(case: Case, folder: Path, texts: list[str], pairs: list[str] | Non
     }
     return {
         "names": [model.config.id2label[index] for index in range(model.config.num_labels)],
+        "is_aware": bool(getattr(tokenizer.backend_tokenizer.model, "continuing_subword_prefix", None)),
         "tokens": [_tokens(model, tokenizer, text) for text in texts],
         "pipelines": pipelines,
     }
@@ -128,7 +131,7 @@ def _aggregated(model: Any, tokenizer: Any, strategy: str, text: str) -> list[li
     )
     return [
         [int(one["start"]), int(one["end"]), one["entity_group"], *_rounded([one["score"]])]
-        for one in (pipe(text) if text.strip() else [])
+        for one in (pipe(text) if text else [])
     ]
 
 

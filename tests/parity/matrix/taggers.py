@@ -12,13 +12,6 @@ from .models import labelled, write
 
 _BIO = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
 _IO = ("O", "PER", "LOC")
-_SCHEMES = {
-    "bioes": ("O", *(f"{position}-{label}" for label in ("PER", "LOC") for position in "BIES")),
-    "bilou": ("O", *(f"{position}-{label}" for label in ("PER", "LOC") for position in "BILU")),
-    "bmes": ("O", *(f"{position}-{label}" for label in ("PER", "LOC") for position in "BMES")),
-    "suffix": ("O", "PER-B", "PER-I", "LOC-B", "LOC-I"),
-    "underscore": ("O", "B_PER", "I_PER", "B_LOC", "I_LOC"),
-}
 
 
 def _write(family: str, tags: tuple[str, ...], settings: dict[str, Any], folder: Path) -> None:
@@ -74,6 +67,5 @@ def _aggregations() -> Cases:
 
 
 def cases() -> Cases:
-    """Of this module. transformers reads BIO alone: what other schemes mean is decoded from the recorded tags."""
-    schemes = [_tagger(f"scheme_{name}", "bert", tags, is_long=True) for name, tags in _SCHEMES.items()]
-    return [*_families(), *_aggregations(), *schemes]
+    """Of this module: BIO and plain tags, which are all that transformers reads. `test_tags` has the other schemes."""
+    return [*_families(), *_aggregations()]

@@ -72,11 +72,21 @@ class TextTokenizer:
         if facts.truncation_side == "left":  # the end is kept, so the whole text must be read
             self._prefix_chars = sys.maxsize
 
-    def encode(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> list[TokenizedRow]:
-        """Tokenize every text, with its pair where there are pairs. Rows come back in the order given."""
-        if not self._preparation.changes_texts:
+    def encode(
+        self,
+        texts: Sequence[str],
+        pairs: Sequence[str] | None = None,
+        prompts: Sequence[str | None] | None = None,
+    ) -> list[TokenizedRow]:
+        """Tokenize every text, with its pair where there are pairs. Rows come back in the order given.
+
+        `prompts` has for each text what stands in front of it; None takes the release's own.
+        """
+        if not self._preparation.changes_texts and prompts is None:
             return self._encode(texts, pairs)
-        rows = self._encode([self._preparation.apply(text) for text in texts], pairs)
+        chosen = prompts or [None] * len(texts)
+        prepared = [self._preparation.apply(text, prompt) for text, prompt in zip(texts, chosen, strict=True)]
+        rows = self._encode(prepared, pairs)
         is_left = self._side == "left"
         unread = [
             self._preparation.unread_chars(text, row.truncated_chars, is_left)

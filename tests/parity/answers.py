@@ -1,6 +1,7 @@
 """Exports a checkpoint, asks its release in this process, and says how far its answers are from the right ones."""
 
 import json
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from trireme.repository import Repository
 NAME = "x"
 CLOSE = 1e-4
 _STRATEGIES = {"first": "first", "mean": "average", "token": "simple"}
+_WITHOUT_BLANKS = re.compile("[\u2e80-\u9fff]")
 Entity = tuple[int, int, str, float]
 
 
@@ -68,8 +70,17 @@ def _entity_differences(case: RightValues, answers: list[list[dict[str, Any]]]) 
     return [
         f"{text[:40]!r}: {_unlike(ours, theirs)}"
         for text, ours, theirs in zip(case.texts, found, wanted, strict=True)
-        if not are_close(ours, theirs)
+        if not are_close(ours, theirs) and not (_has_own_words(case) and _WITHOUT_BLANKS.search(text))
     ]
+
+
+def _has_own_words(case: RightValues) -> bool:
+    """Whether words are found otherwise than transformers finds them.
+
+    To its pipeline a Chinese sentence is one word, where the tokenizer knows no words; here each of its pieces is one.
+    """
+    aggregation = case.content.get("labels", {}).get("aggregation", "first")
+    return aggregation != "token" and case.content.get("is_aware") is False
 
 
 def with_marks(text: str, entities: Iterable[Sequence[Any]]) -> Iterator[Entity]:

@@ -24,6 +24,7 @@ from serving.check import (
 from serving.check.model import Check, read_models
 from serving.finding import Finding
 from trireme.errors import RepositoryError
+from trireme.repository import Repository
 
 CHECKS: Mapping[str, Check] = {
     "config": configs.values,
@@ -37,6 +38,7 @@ CHECKS: Mapping[str, Check] = {
     "graph": graphs.agree,
     "ensemble-steps": ensembles.steps,
     "ensemble-map": ensembles.maps,
+    "ensemble-result": ensembles.results,
     "ensemble-chain": ensembles.chain,
     "ensemble-batch": ensembles.batch_sizes,
     "ensemble-pin": pins.exist,
@@ -60,18 +62,26 @@ CHECKS: Mapping[str, Check] = {
 READABLE = "readable"
 """The name of the findings about configs that cannot be read at all; no check looks at these models."""
 
-__all__ = ["CHECKS", "READABLE", "check_repository"]
+__all__ = ["CHECKS", "READABLE", "check_repository", "is_completed_by_its_server"]
 
 
-def check_repository(root: Path) -> list[Finding]:
+def is_completed_by_its_server(root: Path) -> bool:
+    """Whether Triton will complete configs: so it does unless it is told not to, as all of Trireme's servers are."""
+    return not Repository(root).pipelines()
+
+
+def check_repository(root: Path, auto_complete: bool | None = None) -> list[Finding]:
     """Look at every model; nothing is changed. Findings stand in the order of the models' names.
+
+    `auto_complete` says whether Triton will complete configs; None goes by `is_completed_by_its_server`.
 
     Raises:
         RepositoryError: there is no such folder, or no model in it.
     """
     if not root.is_dir():
         raise RepositoryError(root, "there is no such model repository", "give the folder that Triton is started with")
-    models = read_models(root)
+    is_completed = is_completed_by_its_server(root) if auto_complete is None else auto_complete
+    models = read_models(root, is_completed)
     if not models:
         raise RepositoryError(root, "holds no model", "export a pipeline first (`trireme export --help`)")
     found = []

@@ -17,9 +17,9 @@ def exist(model: Model, models: Models) -> Iterator[Finding]:
     for folder in model.loaded().values():
         if (
             folder not in built
-            and model.file_name
+            and model.file_names
             and any(folder.iterdir())
-            and not (folder / model.file_name).exists()
+            and not any((folder / name).exists() for name in model.file_names)
         ):
             there = ", ".join(sorted(path.name for path in folder.iterdir()))
             remedy = f"put it there, or name the right one in default_model_filename (there are: {there})"

@@ -13,7 +13,7 @@ _STEPS_ONLY = ("instance_group", "model_warmup")
 
 def unreadable(model: Model) -> Finding:
     """A config that is missing, does not parse, or has a field that Triton does not know."""
-    return model.error(model.fault, "write one: a server told not to guess refuses a model without")
+    return model.error(model.fault, "write one that is whole")
 
 
 def values(model: Model, models: Models) -> Iterator[Finding]:
@@ -40,16 +40,16 @@ def tensors(model: Model, models: Models) -> Iterator[Finding]:
             if count > 1:
                 yield model.error(f"{kind} '{name}' stands there {count} times", "keep one of them")
         for tensor in found:
-            if problem := _problem(tensor):
+            if problem := _problem(tensor, model.is_completed):
                 yield model.error(f"{kind} '{tensor.name}' {problem[0]}", problem[1])
 
 
-def _problem(tensor: ModelConfig) -> tuple[str, str] | None:
+def _problem(tensor: ModelConfig, is_completed: bool) -> tuple[str, str] | None:
     if not tensor.name:
         return "has no name", "give it one"
-    if not tensor.data_type:
+    if not tensor.data_type and not is_completed:
         return "has no data_type", "give it one, such as TYPE_FP32"
-    if not tensor.dims or any(size == 0 or size < -1 for size in tensor.dims):
+    if not (tensor.dims or is_completed) or any(size == 0 or size < -1 for size in tensor.dims):
         return f"has the dims {list(tensor.dims)}", "give at least one; each is 1 or more, or -1 where it varies"
     return None
 

@@ -18,6 +18,11 @@ class _End:
     name: str
     tensor: Any
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the config says its whole shape."""
+        return bool(self.tensor.dims) and self.owner.has_batch_size
+
     def __str__(self) -> str:
         return f"'{self.name}' of {self.owner.name}"
 
@@ -36,6 +41,8 @@ def maps(model: Model, models: Models) -> Iterator[Finding]:
     """Every step gets all the inputs that it must have, and the maps name inputs and outputs that it has."""
     for step, found in _known_steps(model, models):
         what = f"step '{found.name}'"
+        if not found.has_all_tensors:
+            continue
         inputs = {tensor.name: tensor for tensor in found.config.input}
         outputs = {tensor.name for tensor in found.config.output}
         for name in sorted(set(step.input_map) - set(inputs)):
@@ -45,8 +52,14 @@ def maps(model: Model, models: Models) -> Iterator[Finding]:
         for name, tensor in inputs.items():
             if name not in step.input_map and not tensor.optional:
                 yield model.error(f"{what} is not given its input '{name}'", f"add it to the step's input_map: {name}")
+
+
+def results(model: Model, models: Models) -> Iterator[Finding]:
+    """Every step gives something."""
+    for step, found in _known_steps(model, models):
         if not step.output_map:
-            yield model.error(f"{what} gives nothing to the ensemble", "map one of its outputs, or take the step out")
+            problem = f"step '{found.name}' gives nothing to the ensemble"
+            yield model.error(problem, "map one of its outputs, or take the step out")
 
 
 def chain(model: Model, models: Models) -> Iterator[Finding]:
@@ -85,10 +98,11 @@ def _disagreements(model: Model, models: Models) -> Iterator[Finding]:
         if source is None:
             continue
         ours, theirs = type_name(source.tensor), type_name(target.tensor)
-        if ours != theirs:
+        if ours != theirs and source.tensor.data_type and target.tensor.data_type:
             yield model.error(f"tensor '{name}': {source} is {ours}, {target} is {theirs}", "make them one type")
         given, taken = full_dims(source.owner, source.tensor), full_dims(target.owner, target.tensor)
-        if not are_compatible(given, taken):
+        is_one = are_compatible(source.tensor.dims, target.tensor.dims) or are_compatible(given, taken)
+        if source.is_known and target.is_known and not is_one:
             problem = f"tensor '{name}': {source} is {list(given)}, {target} is {list(taken)}, batch included"
             yield model.error(problem, "make dims and max_batch_size agree, or reshape in a step")
 

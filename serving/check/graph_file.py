@@ -1,7 +1,7 @@
 """Reads the inputs and outputs of a graph on disk, as Triton names their types, through the engine's own library."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +29,11 @@ class GraphTensor:
 
 @dataclass(frozen=True)
 class Graph:
-    """A graph's inputs and outputs by name."""
+    """A graph's inputs and outputs by name, and the weights that a request may give in place of the graph's own."""
 
     inputs: dict[str, GraphTensor]
     outputs: dict[str, GraphTensor]
+    initializers: dict[str, GraphTensor] = field(default_factory=dict)
 
 
 def read_graph(path: Path) -> Graph | None:
@@ -58,7 +59,8 @@ def _read_onnx(path: Path) -> Graph:
         session = onnxruntime.InferenceSession(str(path), options, ["CPUExecutionProvider"])
     except Exception as error:  # its exceptions share no class but this
         raise ValueError(_first_line(error)) from error
-    return Graph(_onnx_tensors(session.get_inputs()), _onnx_tensors(session.get_outputs()))
+    values = (session.get_inputs(), session.get_outputs(), session.get_overridable_initializers())
+    return Graph(*(_onnx_tensors(each) for each in values))
 
 
 def _onnx_tensors(values: Iterable[Any]) -> dict[str, GraphTensor]:

@@ -8,7 +8,7 @@ from serving.finding import Finding
 
 def exist(model: Model, models: Models) -> Iterator[Finding]:
     """There is a version at all. An ensemble needs one too, though it holds nothing, and git drops empty folders."""
-    if not model.versions:
+    if not model.versions and not model.is_relocated:
         remedy = "make a folder such as '1', with the model in it"
         if model.is_ensemble:
             remedy = "make an empty folder '1', and put a .gitkeep into it: git drops empty folders"

@@ -154,7 +154,7 @@ _ENSEMBLES = {
     ),
     "no such output": _chain("ensemble-map", "has no output 'q'", swap(CHAIN, _out("z", "z"), _out("q", "z"))),
     "input not given": _chain("ensemble-map", "not given its input 'w'", add(FIRST, f"input {_TENSOR}\n")),
-    "nothing given on": _chain("ensemble-map", "gives nothing", _step(_in("s", "x"))),
+    "nothing given on": _chain("ensemble-result", "gives nothing", _step(_in("s", "x"))),
     "made twice": _chain("ensemble-chain", "'y' is made 2 times", _step(_in("s", "x") + _out("t", "y"))),
     "made in vain": _chain("ensemble-chain", "'u' is made and used by nobody", _step(_in("s", "x") + _out("t", "u"))),
     "unused input": _chain("ensemble-chain", "'w' is made and used by nobody", add(CHAIN, f"input {_TENSOR}\n")),

@@ -67,7 +67,7 @@ TO_ENCODER = {
     "lengths of more tokens": (encoder_inputs([1, 2], [700]), "counts more tokens"),
     "negative lengths": (encoder_inputs([1, 2], [-1]), "counts more tokens"),
     "no token at all": (encoder_inputs([1, 2], [0]), "a row has no token"),
-    "a row longer than the positions": (encoder_inputs([5] * 5000, [5000]), ""),
+    "a row longer than the positions": (encoder_inputs([5] * 5000, [5000]), "a row of 5000 tokens, the model reads"),
 }
 TO_PIPELINE = {
     "a million of one letter": (text_inputs(b"a" * 1_000_000), None),

@@ -202,7 +202,7 @@ def test_a_text_with_a_prompt_has_the_ids_of_the_whole_text() -> None:
 def test_a_prompt_with_more_options_than_the_model_reads_is_refused_and_never_cut() -> None:
     ours = PromptTokenizer(folder_of("WordPiece"), TokenizerFacts(24, 0))
     ours.encode(["很好"], [["好[很,好]"]])
-    with pytest.raises(ValueError, match=r"the prompt '好.*has \d+ tokens, the model takes 12; ask for"):
+    with pytest.raises(ValueError, match=r"input 'schema': '好.*has \d+ tokens, and the model reads at most 20"):
         ours.encode(["很好"], [["好[" + "很，" * 40 + "好]"]])
 
 

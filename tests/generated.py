@@ -25,10 +25,10 @@ def demo_configs() -> dict[Path, str]:
 
 def gpu_configs() -> dict[Path, str]:
     """The configs of pipelines of target gpu, in every variant, by their path: nothing here can load them."""
-    folder, graph = ROOT / "tests" / "testdata" / "gpu", ("input_ids", "token_type_ids")
+    folder, graph = ROOT / "tests" / "testdata" / "gpu", ("input_ids", "token_type_ids", "attention_mask")
     plan = Contract("sentiment", "text-classification", 2, GpuLayout("tensorrt", (32, 64), graph))
     fallback = Contract("sentiment", "text-classification", 2, GpuLayout("onnxruntime", (32, 64), graph, "fp16"))
-    tags = Contract("tags", "token-classification", 5, GpuLayout("tensorrt", (64,), (*graph, "attention_mask")))
+    tags = Contract("tags", "token-classification", 5, GpuLayout("tensorrt", (64,), graph))
     configs = {f"plan_{step.value}": step_config(plan, step, [1]) for step in CHAIN}
     configs["plan_ensemble"] = ensemble_config(plan, 1)
     configs["fallback_encoder"] = step_config(fallback, Step.ENCODER, [1])

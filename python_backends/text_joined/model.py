@@ -14,7 +14,7 @@ from text_runtime.encoder import Work
 from text_runtime.local import LocalPipeline
 from text_runtime.manifest import read_manifest
 from text_runtime.pace import Pace
-from text_runtime.parameters import integers
+from text_runtime.parameters import integers, prompt_name
 from text_runtime.sizing import SHARES, engine_spec
 from text_runtime.step_metrics import LabelCounters, WorkCounters
 from text_runtime.tasks import Tensors, task
@@ -58,7 +58,8 @@ class TritonPythonModel:
                 responses[index] = _refusal("the client cancelled the request", pb_utils.TritonError.CANCELLED)
                 continue
             try:
-                questions.append(self._pipeline.read(self._tensors(request)))
+                wanted = prompt_name(request.parameters())
+                questions.append(self._pipeline.read(self._tensors(request), wanted))
                 places.append(index)
             except ValueError as error:
                 responses[index] = _refusal(str(error), pb_utils.TritonError.INVALID_ARG)

@@ -19,6 +19,7 @@ import triton_python_backend_utils as pb_utils
 
 from text_runtime.canary_metrics import CanaryMetrics
 from text_runtime.deadlines import deadline_ns, latest, timeout_us
+from text_runtime.parameters import prompt_name
 from text_runtime.patience import Patience
 from text_runtime.routing import parse_split, side_name
 
@@ -29,11 +30,12 @@ _COPIES_MAX = 32
 
 @dataclass(frozen=True)
 class _Question:
-    """A request's inputs, the outputs that it wants, and until when."""
+    """A request's inputs, the outputs that it wants, until when, and the prompt that it names, if any."""
 
     tensors: list[Any]
     outputs: tuple[str, ...]
     deadline: int
+    prompt: str | None = None
 
     @property
     def rows(self) -> int:
@@ -43,7 +45,7 @@ class _Question:
     @property
     def kind(self) -> tuple[Any, ...]:
         """What it must share with others to be asked in one request."""
-        return self.outputs, *(tensor.name() for tensor in self.tensors)
+        return self.outputs, self.prompt, *(tensor.name() for tensor in self.tensors)
 
 
 class _Release:
@@ -87,6 +89,7 @@ class _Release:
             requested_output_names=list(question.outputs),
             inputs=question.tensors,
             timeout=timeout_us(question.deadline),
+            **({} if question.prompt is None else {"parameters": {"prompt_name": question.prompt}}),
         ).exec()
 
 
@@ -151,8 +154,9 @@ class TritonPythonModel:
         found = (pb_utils.get_input_tensor_by_name(request, name) for name in self._names)
         tensors = [tensor for tensor in found if tensor is not None]
         outputs = tuple(sorted(request.requested_output_names()))
-        question = _Question(tensors, outputs, deadline_ns(request.timeout()))
-        is_candidates = self._split.is_candidates(_key(orjson.loads(request.parameters() or "{}")))
+        parameters = request.parameters() or "{}"
+        question = _Question(tensors, outputs, deadline_ns(request.timeout()), prompt_name(parameters))
+        is_candidates = self._split.is_candidates(_key(orjson.loads(parameters)))
         is_copied = is_candidates and self._split.is_mirror
         release = self._candidate if is_candidates and not is_copied else self._current
         return _Call(question, release, is_copied, sender)
@@ -192,7 +196,8 @@ def _merged(questions: Sequence[_Question]) -> _Question:
         pb_utils.Tensor(column[0].name(), np.concatenate([tensor.as_numpy() for tensor in column]))
         for column in columns
     ]
-    return _Question(tensors, questions[0].outputs, latest(question.deadline for question in questions))
+    deadline = latest(question.deadline for question in questions)
+    return _Question(tensors, questions[0].outputs, deadline, questions[0].prompt)
 
 
 def _split(answer: Any, rows: Sequence[int]) -> list[Any]:

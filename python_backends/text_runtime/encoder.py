@@ -101,6 +101,7 @@ class TextEncoder:
         self._inputs = manifest.encoder.inputs
         self._pad = manifest.tokenizer.pad_token_id
         self._width = manifest.width
+        self._longest = manifest.tokenizer.max_length
         self._batcher = Batcher(settings, manifest.tokenizer.max_length)
         self._workers = workers
         self._pool = ThreadPoolExecutor(workers, "encoder") if workers > 1 else None
@@ -123,7 +124,7 @@ class TextEncoder:
         """
         windows = []
         for index, request in enumerate(requests):
-            if problem := _foreign_id(request, self._facts):
+            if problem := self._problem(request):
                 fail(index, ValueError(problem))
             else:
                 windows += _windows(index, request)
@@ -135,6 +136,13 @@ class TextEncoder:
             self._fill(execution, batch, results, answer, fail)
             _count(execution, batch, seconds)
         return execution.work
+
+    def _problem(self, request: EncoderRequest) -> str:
+        """Why the model cannot read a request; empty where it can. Not every engine would say so."""
+        longest = int(request.lengths.max(initial=0))
+        if longest > self._longest:
+            return f"input 'lengths': a row of {longest} tokens, the model reads {self._longest} at most"
+        return _foreign_id(request, self._facts)
 
     def _results(self, execution: _Execution, batches: Sequence[SubBatch]) -> Iterator[tuple[SubBatch, _Rows, float]]:
         """Every sub-batch with its results and seconds, as they are done. Only the caller's thread answers."""

@@ -60,13 +60,13 @@ class LocalPipeline:
         """Answer requests together; each holds the pipeline's inputs as STRING [rows, 1]."""
         return self.answer([self.read(request) for request in requests])
 
-    def read(self, request: Tensors) -> Question:
-        """Read one request.
+    def read(self, request: Tensors, prompt_name: str | None = None) -> Question:
+        """Read one request. See `RowTokenizer.read`.
 
         Raises:
-            ValueError: a row is not UTF-8, or not a schema; the message names the input and the row.
+            ValueError: it cannot be read.
         """
-        return Question(request, self._tokenizer.read(request))
+        return Question(request, self._tokenizer.read(request, prompt_name))
 
     def answer(self, questions: Sequence[Question]) -> list[Tensors]:
         """Answer requests together: the pipeline's outputs of each.

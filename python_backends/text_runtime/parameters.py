@@ -1,8 +1,10 @@
-"""Reads a model's `parameters` block as Triton hands it to a Python backend."""
+"""Reads the parameters of a model and of a request as Triton hands them to a Python backend."""
 
 from typing import Any
 
 import orjson
+
+_PROMPT_NAME = "prompt_name"
 
 
 def integers(model_config: str, names: tuple[str, ...]) -> dict[str, int]:
@@ -17,6 +19,18 @@ def integers(model_config: str, names: tuple[str, ...]) -> dict[str, int]:
     """
     block: dict[str, Any] = orjson.loads(model_config).get("parameters", {})
     return {name: _integer(name, block[name]["string_value"]) for name in names if name in block}
+
+
+def prompt_name(parameters: str) -> str | None:
+    """The prompt that a request names in its own parameters; None where it names none.
+
+    Args:
+        parameters: JSON, as `InferenceRequest.parameters()` gives it.
+    """
+    if _PROMPT_NAME not in parameters:
+        return None
+    found = orjson.loads(parameters).get(_PROMPT_NAME)
+    return None if found is None else str(found)
 
 
 def _integer(name: str, text: str) -> int:

@@ -7,18 +7,26 @@ import numpy as np
 from tokenizers import Encoding, Tokenizer
 
 from text_runtime.manifest import TokenizerFacts
+from text_runtime.schema import ANSWER_END
+from text_runtime.tensors import SCHEMA
 from text_runtime.tokenizer import FILE_NAME
 from text_runtime.windows import (
     MAX_WINDOWS,
     Array,
     TokenizedRow,
+    is_decided,
     join,
+    longest_added_token,
     overlap_of,
     read_chars,
     spans_of,
 )
 
 _CHARS_PER_TOKEN = 16
+_LONGER = 8
+"""So many times more of a text is read where its beginning does not decide its tokens: see `text_runtime.tokenizer`."""
+_MOST_TOKENS_OF_A_CHARACTER = 18
+"""A ligature of Arabic comes apart into eighteen letters; no character makes more."""
 
 
 class PromptTokenizer:
@@ -27,18 +35,25 @@ class PromptTokenizer:
     def __init__(self, folder: Path, facts: TokenizerFacts) -> None:
         self._is_windowed = facts.long_text == "window"
         self._overlap = overlap_of(facts.max_length) if self._is_windowed else 0
-        self._longest_prompt = facts.max_length // 2
         self._bare = Tokenizer.from_file(str(folder / FILE_NAME))
+        self._bare.no_padding()
         self._bare.no_truncation()
         self._tokenizer = Tokenizer.from_file(str(folder / FILE_NAME))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(facts.max_length, stride=self._overlap, strategy="only_second")
-        self._prefix_chars = _CHARS_PER_TOKEN * facts.max_length
+        self._prefix_chars = _CHARS_PER_TOKEN * facts.max_length * (MAX_WINDOWS if self._is_windowed else 1)
+        self._reach = longest_added_token(self._bare)
+        special: int = self._tokenizer.num_special_tokens_to_add(is_pair=True)
+        self._longest_prompt = facts.max_length - special - self._overlap - 1
 
     def encode(self, texts: Sequence[str], prompts: Sequence[Sequence[str]]) -> list[TokenizedRow]:
-        """Tokenize every text with each of its prompts. A text without prompts becomes a row of nobody's tokens."""
-        asked = [[self._shortened(prompt) for prompt in row] or [""] for row in prompts]
-        pairs = [(prompt, self._readable(text)) for text, row in zip(texts, asked, strict=True) for prompt in row]
+        """Tokenize every text with each of its prompts. A text without prompts becomes a row of nobody's tokens.
+
+        Raises:
+            ValueError: a prompt leaves no room for a text; the message says how long it is and how long it may be.
+        """
+        asked = [[self.readable_prompt(prompt) for prompt in row] or [""] for row in prompts]
+        pairs = [(prompt, text[: self._prefix_chars]) for text, row in zip(texts, asked, strict=True) for prompt in row]
         encodings = iter(self._tokenizer.encode_batch(pairs))
         rows = []
         for text, row, wanted in zip(texts, asked, prompts, strict=True):
@@ -46,27 +61,60 @@ class PromptTokenizer:
             rows.append(_joined(parts if wanted else [_unowned(parts[0])]))
         return rows
 
-    def _readable(self, text: str) -> str:
-        return text[: self._prefix_chars * (MAX_WINDOWS if self._is_windowed else 1)]
+    def readable_prompt(self, prompt: str) -> str:
+        """A prompt as the model gets it: whole, but for the beginning of an answer that became a prompt.
 
-    def _shortened(self, prompt: str) -> str:
-        """A prompt may fill half of a window. Only an answer that became a prompt is ever longer."""
-        if len(prompt) <= self._longest_prompt // 4:
-            return prompt
-        encoding = self._bare.encode(prompt, add_special_tokens=False)
-        if len(encoding.ids) <= self._longest_prompt:
-            return prompt
-        return prompt[: encoding.offsets[self._longest_prompt - 1][1]]
+        Such an answer ends with `ANSWER_END`; where it is too long, its end and what is asked about it stay.
+
+        Raises:
+            ValueError: what is asked is too long by itself; the message says how long it is and how long it may be.
+        """
+        answer, _, name = prompt.rpartition(ANSWER_END)
+        whole = answer + name
+        while excess := self._excess(whole):
+            encoding = self._bare.encode(whole, add_special_tokens=False)
+            whole = whole[max(1, encoding.offsets[excess][0]) :]
+            if len(whole) < len(name):
+                raise ValueError(self._refusal(name))
+        return whole
+
+    def _excess(self, prompt: str) -> int:
+        """Tokens of a prompt for which there is no room."""
+        if len(prompt) * _MOST_TOKENS_OF_A_CHARACTER <= self._longest_prompt:
+            return 0
+        return max(0, self._count(prompt) - self._longest_prompt)
+
+    def _count(self, prompt: str) -> int:
+        return len(self._bare.encode(prompt, add_special_tokens=False).ids)
+
+    def _refusal(self, name: str) -> str:
+        count, limit = self._count(name), self._longest_prompt
+        problem = f"'{name[:20]}…' has {count} tokens, and the model reads at most {limit} of a name"
+        return f"input '{SCHEMA.name}': {problem}; ask fewer options"
 
     def _part(self, encoding: Encoding, prompt: str, group: int, text: str) -> TokenizedRow:
-        windows = [encoding, *encoding.overflowing][: MAX_WINDOWS if self._is_windowed else 1]
-        is_cut = len(self._readable(text)) < len(text) or len(windows) <= len(encoding.overflowing)
-        cut = len(text) - read_chars(windows[-1], 1) if is_cut else 0
+        encoding = self._decided(encoding, prompt, text)
+        windows = self._kept(encoding)
+        cut = len(text) - read_chars(windows[-1], 1) if len(windows) <= len(encoding.overflowing) else 0
         row = join(windows, self._overlap, cut)
         spans = np.concatenate(list(spans_of(windows, self._overlap, 1)))
         spans[spans[:, 0] >= 0, 2] = group
         _add_prompt(spans, windows[0], prompt, group)
         return TokenizedRow(row.ids, row.type_ids, cut, row.lengths, row.new_tokens, spans)
+
+    def _kept(self, encoding: Encoding) -> list[Encoding]:
+        return [encoding, *encoding.overflowing][: MAX_WINDOWS if self._is_windowed else 1]
+
+    def _decided(self, encoding: Encoding, prompt: str, text: str) -> Encoding:
+        """Read on, until the rest of the text can change none of the tokens that are kept."""
+        length = self._prefix_chars
+        while length < len(text):
+            windows = self._kept(encoding)
+            if is_decided(windows[-1], encoding.overflowing[len(windows) - 1 :], 1, length - self._reach):
+                break
+            length *= _LONGER
+            encoding = self._tokenizer.encode(prompt, text[:length])
+        return encoding
 
 
 def _add_prompt(spans: Array, window: Encoding, prompt: str, group: int) -> None:

@@ -31,6 +31,9 @@ from text_runtime.windows import TokenizedRow, pad_rows, pad_spans
 Columns = dict[str, list[Any]]
 """One request's inputs by name, read: texts, and for a schema the prompts of its first level."""
 
+_PROMPT = "prompt"
+"""The column of the prompts that requests have chosen; it is no input of the contract."""
+
 _Encode = Callable[[Columns], list[TokenizedRow]]
 
 
@@ -42,15 +45,20 @@ class RowTokenizer:
     ) -> None:
         self._outputs = outputs
         self._pad = facts.pad_token_id
+        self._preparation = facts.preparation
         self._encode = _encoder(folder, facts, inputs, SPANS.name in outputs)
 
-    def read(self, tensors: Tensors) -> Columns:
-        """Read one request.
+    def read(self, tensors: Tensors, prompt_name: str | None = None) -> Columns:
+        """Read one request; `prompt_name` names the prompt that it wants in front of its texts.
 
         Raises:
-            ValueError: a row is not UTF-8, or not a schema; the message names the input and the row.
+            ValueError: a row is not UTF-8, or not a schema; the message names the input and the row. Or the release has
+                no such prompt.
         """
         columns: Columns = {name: list(read_texts(name, values)) for name, values in tensors.items()}
+        prompt = None if prompt_name is None else self._preparation.prompt_named(prompt_name)
+        if self._preparation.prompts:
+            columns[_PROMPT] = [prompt] * len(columns[TEXT.name])
         if SCHEMA.name in columns:
             columns[SCHEMA.name] = [_names(row, schema) for row, schema in enumerate(columns[SCHEMA.name])]
         return columns
@@ -71,7 +79,7 @@ def _encoder(folder: Path, facts: TokenizerFacts, inputs: Sequence[TensorSpec], 
         prompts = PromptTokenizer(folder, facts)
         return lambda columns: prompts.encode(columns[TEXT.name], columns[SCHEMA.name])
     texts = TextTokenizer(folder, facts, has_spans)
-    return lambda columns: texts.encode(columns[TEXT.name], columns.get(TEXT_PAIR.name))
+    return lambda columns: texts.encode(columns[TEXT.name], columns.get(TEXT_PAIR.name), columns.get(_PROMPT))
 
 
 def _names(row: int, schema: str) -> list[str]:

@@ -14,6 +14,8 @@ MAX_NAMES = 64
 MAX_DEPTH = 8
 _EXAMPLE = 'write a JSON list such as ["人物", {"公司": ["成立时间"]}]'
 _FULL_WIDTH_SHIFT = 0xFEE0
+ANSWER_END = "\x1f"
+"""Stands between an answer that became a prompt and what is asked about it. No model sees it."""
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,9 @@
-"""From a tag for each word to entities: BIO, BIOES, BILOU, BMES and plain tags, in any case, position first or last."""
+"""From a tag for each word to entities: BIO, BIOES, BILOU, BMES, IO and plain classes."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
-OUTSIDE = "O"
-_SAME = {"M": "I", "L": "E", "U": "S"}
-"""Other letters for the same positions: M of BMES, L and U of BILOU."""
-_BEFORE = re.compile(r"([BIMESLU])[-_](.+)", re.IGNORECASE)
-_AFTER = re.compile(r"(.+)[-_]([BIMESLU])", re.IGNORECASE)
+from text_runtime.tag_names import Position, Tag, read_tags
 
 
 @dataclass(frozen=True)
@@ -32,85 +26,69 @@ class Entity:
     score: float
 
 
+_Tagged = tuple[Word, Tag]
+_OPEN = (Position.BEGIN, Position.INSIDE, Position.PLAIN)
+
+
 class TagScheme:
     """How the tags of a release are to be read.
 
-    Positions decide where an entity begins and ends: B and S always begin one, E and S always end one, an I without a
-    beginning begins one. A tag without a position is a class whose neighbours belong together.
-
-    A stretch of tags that breaks the scheme (an E without a beginning, say) is a tagger's mistake. There, words of the
-    very same tag belong together too, as they do for transformers' own pipeline.
+    B begins an entity, S is one, and E ends one; an I without a beginning begins one, and so does an E. Plain classes
+    merge with a neighbour of the same. Es without a beginning merge too, and so do Ss beside tags that no text of the
+    scheme can have: there `transformers`, which knows only B and I, is followed.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
-        self._tags = _read(names)
-        positions = {position for position, _ in self._tags}
-        self._has_ends, self._has_singles = "E" in positions, "S" in positions
+        self._tags = read_tags(names)
 
     def entities(self, words: Sequence[Word]) -> Iterator[Entity]:
         """The entities of one text, in order; two that touch stay two."""
-        for is_outside, stretch in groupby(words, lambda word: self._tags[word.tag][0] == OUTSIDE):
-            if not is_outside:
-                yield from self._entities(list(stretch))
+        stretch: list[_Tagged] = []
+        for word in words:
+            tag = self._tags[word.tag]
+            if tag.position is Position.OUTSIDE:
+                yield from _entities(stretch)
+                stretch = []
+            else:
+                stretch.append((word, tag))
+        yield from _entities(stretch)
 
-    def _entities(self, stretch: Sequence[Word]) -> Iterator[Entity]:
-        is_lawful = self._is_lawful(stretch)
-        opened = [stretch[0]]
-        for word in stretch[1:]:
-            if not self._continues(opened[-1].tag, word.tag, is_lawful):
-                yield _entity(opened, self._tags[opened[0].tag][1])
-                opened = []
-            opened.append(word)
-        yield _entity(opened, self._tags[opened[0].tag][1])
 
-    def _continues(self, before: int, tag: int, is_lawful: bool) -> bool:
-        """Whether a word belongs to the entity of the word before it."""
-        (last, label), (position, own_label) = self._tags[before], self._tags[tag]
-        if label != own_label or position == "B":
+def _entities(stretch: Sequence[_Tagged]) -> Iterator[Entity]:
+    """The entities of neighbouring words, none of which is outside."""
+    is_sound = _is_sound([tag for _, tag in stretch])
+    group: list[_Tagged] = []
+    for word, tag in stretch:
+        if group and not _continues(group[0][1], group[-1][1], tag, is_sound):
+            yield _entity(group)
+            group = []
+        group.append((word, tag))
+    if group:
+        yield _entity(group)
+
+
+def _is_sound(tags: Sequence[Tag]) -> bool:
+    """Whether every I and E has its beginning. An entity without an end is sound: its text may have been cut."""
+    open_label = None
+    for tag in tags:
+        if tag.position in (Position.INSIDE, Position.END) and tag.label != open_label:
             return False
-        return (last in "BI" and position in "IE") or (before == tag and not is_lawful)
-
-    def _is_lawful(self, stretch: Sequence[Word]) -> bool:
-        """Whether every entity of a stretch begins and ends as the scheme wants it."""
-        opened: str | None = None
-        for position, label in (self._tags[word.tag] for word in stretch):
-            if position in "IE" and opened != label:
-                return False
-            if position in "BS" and opened is not None and self._has_ends:
-                return False
-            opened = label if position in "BI" else None
-        return opened is None or not self._has_ends
+        open_label = tag.label if tag.position in _OPEN else None
+    return True
 
 
-def _entity(words: Sequence[Word], label: str) -> Entity:
+def _continues(first: Tag, last: Tag, tag: Tag, is_sound: bool) -> bool:
+    """Whether a word belongs to the entity whose first and last words are given."""
+    if tag.label != last.label or tag.position is Position.BEGIN:
+        return False
+    if last.position in _OPEN:
+        return tag.position is not Position.SINGLE
+    if tag.position is not last.position:
+        return False
+    return first.position is Position.END if tag.position is Position.END else not is_sound
+
+
+def _entity(group: Sequence[_Tagged]) -> Entity:
+    words = [word for word, _ in group]
     score = sum(word.score for word in words) / len(words)
-    return Entity(words[0].start, max(word.end for word in words), label, score)
-
-
-def _read(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Position and label of each tag. All tags have their position on one side, where B or I stand."""
-    for pattern, (position, label) in ((_BEFORE, (1, 2)), (_AFTER, (2, 1))):
-        split = {name: (match[position].upper(), match[label]) for name in names if (match := pattern.fullmatch(name))}
-        begun = {label for position, label in split.values() if position in "BI"}
-        if begun:
-            kept = {name: found for name, found in split.items() if _is_position(*found, split, begun)}
-            return [_tag(name, kept, any(name.islower() for name in kept)) for name in names]
-    return [_tag(name, {}, False) for name in names]
-
-
-def _is_position(position: str, label: str, split: dict[str, tuple[str, str]], begun: set[str]) -> bool:
-    """Whether a letter is a position, and not the first of a word: `E-MAIL` beside `B-PER` is one class.
-
-    What may go on or end must have a beginning. A label that only ever stands alone is known by others of its kind.
-    """
-    if position in "BI" or label in begun:
-        return True
-    others = {found for place, found in split.values() if place == position}
-    return position in "SU" and bool(others & begun)
-
-
-def _tag(name: str, kept: dict[str, tuple[str, str]], is_lower: bool) -> tuple[str, str]:
-    if name in kept:
-        position, label = kept[name]
-        return _SAME.get(position, position), label
-    return (OUTSIDE, "") if name == OUTSIDE or (is_lower and name == OUTSIDE.lower()) else ("I", name)
+    return Entity(words[0].start, max(word.end for word in words), group[0][1].label, score)

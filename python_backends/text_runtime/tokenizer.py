@@ -13,7 +13,9 @@ from text_runtime.manifest import TokenizerFacts
 from text_runtime.windows import (
     MAX_WINDOWS,
     TokenizedRow,
+    is_decided,
     join,
+    longest_added_token,
     overlap_of,
     pad_rows,
     read_chars,
@@ -29,10 +31,11 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 FILE_NAME = "tokenizer.json"
 
-# A text far longer than the model reads is cut before it is tokenized, so that one huge text cannot hold up its
-# neighbours. Sixteen characters a token is far above any language; the margin is twice WordPiece's longest word.
+# Of a text far longer than the model reads only the beginning is tokenized, so that one huge text cannot hold up its
+# neighbours. Sixteen characters a token is far above any language. Where the beginning does not decide the tokens that
+# are kept (blanks that a tokenizer drops, a word without an end), more of the text is taken, up to all of it.
 _PREFIX_CHARS_PER_TOKEN = 16
-_PREFIX_MARGIN_CHARS = 200
+_LONGER = 8
 # All windows together read a text to its end or to this many characters a token, which few languages pass.
 _WINDOW_CHARS_PER_TOKEN = 5
 
@@ -65,14 +68,25 @@ class TextTokenizer:
         self._prefix_chars = facts.max_length * (
             _WINDOW_CHARS_PER_TOKEN * MAX_WINDOWS if self._is_windowed else _PREFIX_CHARS_PER_TOKEN
         )
+        self._reach = longest_added_token(self._untruncated)
         if facts.truncation_side == "left":  # the end is kept, so the whole text must be read
             self._prefix_chars = sys.maxsize
 
-    def encode(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> list[TokenizedRow]:
-        """Tokenize every text, with its pair where there are pairs. Rows come back in the order given."""
-        if not self._preparation.changes_texts:
+    def encode(
+        self,
+        texts: Sequence[str],
+        pairs: Sequence[str] | None = None,
+        prompts: Sequence[str | None] | None = None,
+    ) -> list[TokenizedRow]:
+        """Tokenize every text, with its pair where there are pairs. Rows come back in the order given.
+
+        `prompts` has for each text what stands in front of it; None takes the release's own.
+        """
+        if not self._preparation.changes_texts and prompts is None:
             return self._encode(texts, pairs)
-        rows = self._encode([self._preparation.apply(text) for text in texts], pairs)
+        chosen = prompts or [None] * len(texts)
+        prepared = [self._preparation.apply(text, prompt) for text, prompt in zip(texts, chosen, strict=True)]
+        rows = self._encode(prepared, pairs)
         is_left = self._side == "left"
         unread = [
             self._preparation.unread_chars(text, row.truncated_chars, is_left)
@@ -107,10 +121,20 @@ class TextTokenizer:
         return rows
 
     def _row(self, encoding: Encoding, text: str) -> TokenizedRow:
-        if len(text) > self._prefix_chars and read_chars(encoding, 0) >= self._prefix_chars - _PREFIX_MARGIN_CHARS:
-            encoding = self._tokenizer.encode(text)  # the rest of the text may change the tokens kept
+        encoding = self._decided(encoding, text, 1)
         cut = self._unread_chars(encoding, text) if encoding.overflowing else 0
         return self._with_spans(join([encoding], 0, cut), [encoding], text)
+
+    def _decided(self, encoding: Encoding, text: str, count: int) -> Encoding:
+        """An encoding of so much of a text that its first `count` windows are those of the whole text."""
+        read = self._prefix_chars
+        while read < len(text):
+            windows = [encoding, *encoding.overflowing]
+            if len(windows) > count and is_decided(windows[count - 1], windows[count:], 0, read - self._reach):
+                break
+            read *= _LONGER
+            encoding = self._tokenizer.encode(text[:read])
+        return encoding
 
     def _unread_chars(self, encoding: Encoding, text: str) -> int:
         if self._side == "left":
@@ -119,8 +143,9 @@ class TextTokenizer:
         return len(text) - read_chars(encoding, 0)
 
     def _windows(self, encoding: Encoding, text: str) -> TokenizedRow:
+        encoding = self._decided(encoding, text, MAX_WINDOWS)
         windows = [encoding, *encoding.overflowing]
-        is_cut = len(windows) > MAX_WINDOWS or len(text) > self._prefix_chars
+        is_cut = len(windows) > MAX_WINDOWS
         windows = windows[:MAX_WINDOWS]
         cut = len(text) - read_chars(windows[-1], 0) if is_cut else 0
         return self._with_spans(join(windows, self._overlap, cut), windows, text)
@@ -128,8 +153,22 @@ class TextTokenizer:
     def _pairs(self, prefixes: Sequence[tuple[str, str]], wholes: Sequence[tuple[str, str]]) -> list[TokenizedRow]:
         """Rows of two texts. The library's own truncation of pairs halves an odd room the other way round."""
         flat = [text for pair in prefixes for text in pair]
-        encodings = iter(self._untruncated.encode_batch(flat, add_special_tokens=False))
-        return [self._pair(next(encodings), next(encodings), whole) for whole in wholes]
+        encodings = self._untruncated.encode_batch(flat, add_special_tokens=False)
+        texts = (text for pair in wholes for text in pair)
+        halves = iter([self._half(encoding, text) for encoding, text in zip(encodings, texts, strict=True)])
+        return [self._pair(next(halves), next(halves), whole) for whole in wholes]
+
+    def _half(self, encoding: Encoding, text: str) -> Encoding:
+        """One text of a pair, encoded so far that all the tokens for which there may be room are the whole text's."""
+        read = self._prefix_chars
+        while read < len(text):
+            kept = self._untruncated.encode(text[:read], add_special_tokens=False)
+            kept.truncate(max(1, self._pair_room), stride=0)
+            if is_decided(kept, kept.overflowing, 0, read - self._reach):
+                break
+            read *= _LONGER
+            encoding = self._untruncated.encode(text[:read], add_special_tokens=False)
+        return encoding
 
     def _pair(self, first: Encoding, second: Encoding, whole: tuple[str, str]) -> TokenizedRow:
         kept = pair_lengths(len(first.ids), len(second.ids), self._pair_room, self._odd_token)

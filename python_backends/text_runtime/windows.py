@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from tokenizers import Encoding
+from tokenizers import Encoding, Tokenizer
 
 Array = npt.NDArray[Any]
 
@@ -18,6 +18,7 @@ MAX_WINDOWS = 64
 """Windows of one text; what lies behind them is cut, and the response says so."""
 
 _NOBODYS = -1
+_UNDECIDED_WORDS = 2
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,35 @@ def spans_of(
         spans[own, :2] = np.array(window.offsets, dtype=np.int32)[own]
         spans[own, 2] = groups[own]
         yield spans
+
+
+def is_decided(kept: Encoding, rest: Sequence[Encoding], sequence: int, read_limit: int) -> bool:
+    """Whether the tokens kept of a text are those of the whole text, though only its beginning was encoded.
+
+    What follows can change the last word of what was encoded, the one before it (a pre-tokenizer looks ahead), and what
+    may be the first half of an added token. A tokenizer without words decides nothing before the text's end.
+
+    Args:
+        kept: the last window that is kept.
+        rest: the windows behind it.
+        sequence: 0 for the text, 1 for a pair's second.
+        read_limit: characters of the beginning, less the length of the longest added token.
+    """
+    behind = _words_of(rest[-1], sequence) if rest else []
+    words = _words_of(kept, sequence)
+    if not words or not behind or behind[-1] - words[-1] < _UNDECIDED_WORDS:
+        return False
+    return read_chars(kept, sequence) <= read_limit
+
+
+def _words_of(encoding: Encoding, sequence: int) -> list[int]:
+    owners = zip(encoding.word_ids, encoding.sequence_ids, strict=True)
+    return [word for word, owner in owners if owner == sequence and word is not None]
+
+
+def longest_added_token(tokenizer: Tokenizer) -> int:
+    """Characters of the longest token that is found before anything else is done to a text."""
+    return max((len(token.content) for token in tokenizer.get_added_tokens_decoder().values()), default=0)
 
 
 def read_chars(encoding: Encoding, sequence: int) -> int:

@@ -12,6 +12,7 @@ from text_runtime.buckets import Buckets
 from text_runtime.deadlines import deadline_ns
 from text_runtime.isolation import isolated
 from text_runtime.manifest import read_manifest
+from text_runtime.parameters import prompt_name
 from text_runtime.rows import Columns, RowTokenizer
 from text_runtime.tasks import Tensors, task
 from text_runtime.tensors import DEADLINE, INPUT_IDS
@@ -38,7 +39,7 @@ class TritonPythonModel:
         good, read = [], []
         for index, request in enumerate(requests):
             try:
-                read.append(self._tokenizer.read(self._tensors(request)))
+                read.append(self._tokenizer.read(self._tensors(request), prompt_name(request.parameters())))
                 good.append(index)
             except ValueError as error:
                 responses[index] = _refusal(error)

@@ -78,10 +78,18 @@ class AsyncClient:
         return await self._ask(codecs.ENTITIES, text_columns(texts), self._terms.call(key, timeout_s))
 
     async def embed(
-        self, texts: Sequence[str], *, key: str | None = None, timeout_s: float | None = None
+        self,
+        texts: Sequence[str],
+        *,
+        prompt: str | None = None,
+        key: str | None = None,
+        timeout_s: float | None = None,
     ) -> Embeddings:
-        """A vector for each text: FP32 [texts, dimension] (embedding)."""
-        return await self._ask(codecs.EMBEDDING, text_columns(texts), self._terms.call(key, timeout_s))
+        """A vector for each text: FP32 [texts, dimension] (embedding).
+
+        `prompt` names one of the release's prompts, such as `query`; without it the release's own stands in front.
+        """
+        return await self._ask(codecs.EMBEDDING, text_columns(texts), self._terms.call(key, timeout_s, prompt))
 
     async def extract(
         self, texts: Sequence[str], schema: Schema, *, key: str | None = None, timeout_s: float | None = None
@@ -89,9 +97,16 @@ class AsyncClient:
         """What a schema asks, found in each text (information-extraction)."""
         return await self._ask(codecs.EXTRACTION, schema_columns(texts, schema), self._terms.call(key, timeout_s))
 
-    async def infer(self, columns: Columns, *, key: str | None = None, timeout_s: float | None = None) -> Outputs:
+    async def infer(
+        self,
+        columns: Columns,
+        *,
+        prompt: str | None = None,
+        key: str | None = None,
+        timeout_s: float | None = None,
+    ) -> Outputs:
         """A pipeline's raw outputs, whatever its task: for each input one text a row."""
-        return await self._infer(columns, self._terms.call(key, timeout_s))
+        return await self._infer(columns, self._terms.call(key, timeout_s, prompt))
 
     async def task_name(self) -> str:
         """The pipeline's task, as the server's metadata tells it. Raises as `Client.task_name` does."""

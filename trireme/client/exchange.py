@@ -21,11 +21,15 @@ _SHORTEST_S = 0.001  # a deadline that has just passed: the transport tells, as 
 
 @dataclass(frozen=True)
 class Call:
-    """The terms of one call: all of its requests and retries share the time. `key` makes a canary's choice stick."""
+    """The terms of one call: all of its requests and retries share the time.
+
+    `key` makes a canary's choice stick. `prompt` names the prompt of the release that stands in front of every text.
+    """
 
     pipeline: str
     timeout_s: float
     key: str | None = None
+    prompt: str | None = None
     started: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
@@ -40,7 +44,8 @@ class Call:
     @property
     def parameters(self) -> dict[str, str] | None:
         """Triton's request parameters."""
-        return None if self.key is None else {"key": self.key}
+        named = {"key": self.key, "prompt_name": self.prompt}
+        return {name: value for name, value in named.items() if value is not None} or None
 
 
 @dataclass(frozen=True)

@@ -87,9 +87,19 @@ class Client:
         """The entities of each text (token-classification)."""
         return self._ask(codecs.ENTITIES, text_columns(texts), self._terms.call(key, timeout_s))
 
-    def embed(self, texts: Sequence[str], *, key: str | None = None, timeout_s: float | None = None) -> Embeddings:
-        """A vector for each text: FP32 [texts, dimension] (embedding)."""
-        return self._ask(codecs.EMBEDDING, text_columns(texts), self._terms.call(key, timeout_s))
+    def embed(
+        self,
+        texts: Sequence[str],
+        *,
+        prompt: str | None = None,
+        key: str | None = None,
+        timeout_s: float | None = None,
+    ) -> Embeddings:
+        """A vector for each text: FP32 [texts, dimension] (embedding).
+
+        `prompt` names one of the release's prompts, such as `query`; without it the release's own stands in front.
+        """
+        return self._ask(codecs.EMBEDDING, text_columns(texts), self._terms.call(key, timeout_s, prompt))
 
     def extract(
         self, texts: Sequence[str], schema: Schema, *, key: str | None = None, timeout_s: float | None = None
@@ -97,9 +107,16 @@ class Client:
         """What a schema asks, found in each text (information-extraction)."""
         return self._ask(codecs.EXTRACTION, schema_columns(texts, schema), self._terms.call(key, timeout_s))
 
-    def infer(self, columns: Columns, *, key: str | None = None, timeout_s: float | None = None) -> Outputs:
+    def infer(
+        self,
+        columns: Columns,
+        *,
+        prompt: str | None = None,
+        key: str | None = None,
+        timeout_s: float | None = None,
+    ) -> Outputs:
         """A pipeline's raw outputs, whatever its task: for each input one text a row."""
-        return self._infer(columns, self._terms.call(key, timeout_s))
+        return self._infer(columns, self._terms.call(key, timeout_s, prompt))
 
     def task_name(self) -> str:
         """The pipeline's task, as the server's metadata tells it.

@@ -25,9 +25,9 @@ class Terms:
         read = address if isinstance(address, Address) else Address.parse(address)
         return cls(read, pipeline, timeout_s, retries or Retries())
 
-    def call(self, key: str | None = None, timeout_s: float | None = None) -> Call:
+    def call(self, key: str | None = None, timeout_s: float | None = None, prompt: str | None = None) -> Call:
         """The terms of a call that begins now."""
-        return Call(self.pipeline, self.timeout_s if timeout_s is None else timeout_s, key)
+        return Call(self.pipeline, self.timeout_s if timeout_s is None else timeout_s, key, prompt)
 
     def task_of(self, signature: Signature) -> str:
         """The pipeline's task.

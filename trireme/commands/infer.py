@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from trireme.client.exchange import Columns
 
 
+_Terms = dict[str, str | None]
+"""The prompt and the key with which every request is asked."""
+
+
 def infer(
     pipeline: Annotated[str, typer.Argument(help="The pipeline's name.")],
     texts: Annotated[list[str] | None, typer.Argument(help="Texts, unless --input gives them.")] = None,
@@ -28,6 +32,7 @@ def infer(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object a text, in order.")] = False,
     url: Annotated[str, typer.Option(help="HTTP address of the server.")] = "127.0.0.1:8000",
     grpc: Annotated[str | None, typer.Option(help="gRPC address of the server; takes the place of --url.")] = None,
+    prompt: Annotated[str | None, typer.Option(help="Embeddings: which of the release's prompts, by its name.")] = None,
     key: Annotated[str | None, typer.Option(help="A user's key: during a canary it always meets one release.")] = None,
     timeout: Annotated[
         float, typer.Option(min=0.001, max=1_000_000, help="Seconds that a request of 64 texts may take.")
@@ -56,7 +61,7 @@ def infer(
     asked = _texts(texts or [], input)
     with Client(address, pipeline, timeout) as client:
         columns = _columns(client.task_name(), asked, pair or [], schema)
-        (_print_lines if json else _print_view)(client, columns, key)
+        (_print_lines if json else _print_view)(client, columns, {"prompt": prompt, "key": key})
 
 
 def _texts(given: Sequence[str], path: Path | None) -> Sequence[str]:
@@ -91,27 +96,27 @@ def _schema(given: str) -> str:
         raise InputError("schema", f"{given[1:]} cannot be read ({error})", "name a file of JSON") from error
 
 
-def _print_lines(client: "Client", columns: "Columns", key: str | None) -> None:
+def _print_lines(client: "Client", columns: "Columns", terms: _Terms) -> None:
     """Line by line as answers come, so that a long file's first answers can be used before its last are there."""
     import orjson
 
     from text_runtime.tensors import SCHEMA
 
-    for asked, answer in _answers(client, columns, key):
+    for asked, answer in _answers(client, columns, terms):
         texts = {name: text for name, text in asked.items() if name != SCHEMA.name}
         line = orjson.dumps(texts | vars(answer), option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
         sys.stdout.buffer.write(line)
     sys.stdout.buffer.flush()
 
 
-def _print_view(client: "Client", columns: "Columns", key: str | None) -> None:
+def _print_view(client: "Client", columns: "Columns", terms: _Terms) -> None:
     from trireme.answers import answers_view
 
-    asked, answers = zip(*_answers(client, columns, key), strict=True)
+    asked, answers = zip(*_answers(client, columns, terms), strict=True)
     stdout.print(answers_view(asked, answers))
 
 
-def _answers(client: "Client", columns: "Columns", key: str | None) -> Iterator[tuple[dict[str, str], object]]:
+def _answers(client: "Client", columns: "Columns", terms: _Terms) -> Iterator[tuple[dict[str, str], object]]:
     """Each row and its answer, asked request by request: the time-out is a request's, however long the file."""
     from trireme.client.codecs import codec_of
     from trireme.contract import MAX_BATCH_SIZE
@@ -120,5 +125,7 @@ def _answers(client: "Client", columns: "Columns", key: str | None) -> Iterator[
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     for start in range(0, len(rows), MAX_BATCH_SIZE):
         asked = rows[start : start + MAX_BATCH_SIZE]
-        outputs = client.infer({name: [row[name] for row in asked] for name in columns}, key=key)
+        outputs = client.infer(
+            {name: [row[name] for row in asked] for name in columns}, prompt=terms["prompt"], key=terms["key"]
+        )
         yield from zip(asked, codec.rows(codec.decode(outputs)), strict=True)

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from text_runtime.answer_spans import Span, find_spans
-from text_runtime.schema import Prompt, half_width, parse_schema
+from text_runtime.schema import ANSWER_END, Prompt, half_width, parse_schema
 from text_runtime.tasks.base import Decoder, Encode, Labels, Task, Tensors
 from text_runtime.tasks.columns import Array, strings
 from text_runtime.tensors import SCHEMA, SPANS, TEXT, DataType, TensorSpec
@@ -47,11 +47,15 @@ class InformationExtraction(Task):
 
 @dataclass
 class _Question:
-    """One prompt about one text, and where its answers go."""
+    """One prompt about one text, or about an answer that was found in it, and where its answers go."""
 
-    prompt: str
     asked: Prompt
     target: dict[str, Any]
+    answer: str = ""
+
+    def prompt(self, end: str = "") -> str:
+        """What the model is asked; `end` is put behind the answer."""
+        return f"{self.answer}{end}{_OF}{self.asked.name}" if self.answer else self.asked.name
 
     def put(self, answers: list[dict[str, Any]]) -> None:
         if answers:
@@ -84,7 +88,7 @@ class _Decoder:
         later = [row.questions[_MAX_QUESTIONS:] for row in waiting]
         for row in waiting:
             row.questions = row.questions[:_MAX_QUESTIONS]
-        names = [orjson.dumps([question.prompt for question in row.questions]) for row in waiting]
+        names = [orjson.dumps([question.prompt(ANSWER_END) for question in row.questions]) for row in waiting]
         inputs = {TEXT.name: strings([row.text.encode() for row in waiting]), SCHEMA.name: strings(names)}
         _answer(waiting, self._encode(inputs))
         for row, rest in zip(waiting, later, strict=True):
@@ -95,7 +99,7 @@ def _first_level(request: Tensors) -> list[_Row]:
     texts, schemas = (read_texts(tensor.name, request[tensor.name]) for tensor in (TEXT, SCHEMA))
     rows = [_Row(text, []) for text in texts]
     for row, schema in zip(rows, schemas, strict=True):
-        row.questions = [_Question(prompt.name, prompt, row.result) for prompt in parse_schema(schema)]
+        row.questions = [_Question(prompt, row.result) for prompt in parse_schema(schema)]
     return rows
 
 
@@ -107,7 +111,7 @@ def _answer(rows: Sequence[_Row], tensors: Mapping[str, Array]) -> None:
         for group, question in enumerate(asked):
             own = spans[:, 2] == group
             found = find_spans(probabilities[own], spans[own, :2])
-            prompt = half_width(question.prompt)
+            prompt = half_width(question.prompt())
             answers = [_as_json(row.text, prompt, span) for span in found]
             question.put(answers)
             row.questions += _deeper(question.asked, answers)
@@ -116,7 +120,7 @@ def _answer(rows: Sequence[_Row], tensors: Mapping[str, Array]) -> None:
 def _deeper(asked: Prompt, answers: Sequence[dict[str, Any]]) -> Iterator[_Question]:
     for child in asked.children:
         for answer in answers:
-            yield _Question(f"{answer['text']}{_OF}{child.name}", child, answer.setdefault("relations", {}))
+            yield _Question(child, answer.setdefault("relations", {}), answer["text"])
 
 
 def _as_json(text: str, prompt: str, span: Span) -> dict[str, Any]:

@@ -31,8 +31,14 @@ def python_model(model: Model, models: Models) -> Iterator[Finding]:
     if model.backend != "python":
         return
     for path in model.artifacts():
+        if not path.is_file():
+            yield model.error("is no file", "put the model there", path)
+            continue
         try:
             tree = ast.parse(path.read_bytes())
+        except OSError as error:
+            yield model.error(f"cannot be read: {error.strerror}", "let the server read it", path)
+            continue
         except (SyntaxError, ValueError) as error:
             yield model.error(f"is not Python: {error}", "mend it", path)
             continue

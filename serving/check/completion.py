@@ -37,7 +37,7 @@ def why_none_completes(backend: str) -> str:
 
 def _defines_completion(path: Path) -> bool:
     try:
-        tree = ast.parse(path.read_bytes())
+        tree = ast.parse(path.read_bytes() if path.is_file() else b"")
     except (SyntaxError, ValueError, OSError):
         return False
     return any(_is_completion(node) for node in ast.walk(tree))

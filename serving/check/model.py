@@ -156,6 +156,8 @@ def is_version(name: str) -> bool:
 
 def _read(folder: Path, auto_complete: bool) -> Model:
     path = folder / CONFIG_NAME
+    if path.exists() and not path.is_file():
+        return Model(folder, ModelConfig(), "it is no file")
     try:
         model = Model(folder, parse(path.read_text(encoding="utf-8")))
         return replace(model, is_completed=auto_complete and _is_completed(model))

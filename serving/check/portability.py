@@ -10,8 +10,8 @@ from serving.check.model import Model, Models
 from serving.finding import Finding
 
 _ABSOLUTE = re.compile(r"(?:/[\w.+\-]+){2,}/?")
-# The kernel's and the system's own, and what any machine may fill anew; and paths of URLs.
-_EVERYWHERE = re.compile(r"/(?:dev|proc|sys|tmp|bin|etc|usr/bin|var/cache|v\d+)/")
+# The kernel's, the system's and the image's own, and what any machine may fill anew; and paths of URLs.
+_EVERYWHERE = re.compile(r"/(?:dev|proc|sys|tmp|bin|etc|usr/bin|var/cache|opt/tritonserver|v\d+)/")
 _ACCIDENTAL = re.compile(r".*\.tmp_\d+|fetch_name_\d+|save_infer_model/.*|[a-z_]+_\d+\.w_\d+|\d+")
 
 
@@ -68,8 +68,8 @@ def _strings_of(value: Any) -> Iterator[str]:
 def _literals(path: Path) -> Iterator[tuple[int, str]]:
     """The strings in a Python file with their lines; none where it does not parse, which is another check's."""
     try:
-        tree = ast.parse(path.read_bytes())
-    except (SyntaxError, ValueError):
+        tree = ast.parse(path.read_bytes() if path.is_file() else b"")
+    except (SyntaxError, ValueError, OSError):
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -102,6 +103,10 @@ USAGE_ERRORS = {
     "no time": (("bench", "sentiment", "--seconds", "0"), "--seconds"),
     "time-out": (("infer", "sentiment", "x", "--timeout", "nan"), "--timeout"),
     "nothing to ask": (("infer", "sentiment"), "give texts"),
+    "ledgers in a file": (("history", "sentiment", "--ledgers", "file"), "--ledgers"),
+    "report in a file": (("bench", "sentiment", "--report", "file"), "--report"),
+    "comparison in a file": ((*COMPARE, "--report", "file"), "--report"),
+    "environment without a folder": (("hf-environment", "file"), "file"),
     "unknown option": (("check", "--colour"), "--colour"),
     "unknown command": (("sail",), "sail"),
 }
@@ -149,6 +154,7 @@ REFUSALS = {
     "history of a file": (("history", "sentiment", "-r", "file"), "holds no pipeline"),
     "plan of nothing": (("build-plan", "sentiment", "1"), "error: "),
     "no server": (("infer", "x", "好", "--url", "127.0.0.1:1"), "does not answer"),
+    "address with colons": (("infer", "x", "好", "--url", "a:b:c"), "address 'a:b:c'"),
     "no address": (("infer", "x", "好", "--url", "https://a"), "address"),
     "port of no server": (("infer", "x", "好", "--url", "127.0.0.1:99999"), "error: "),
 }
@@ -196,6 +202,28 @@ def test_a_model_of_somebody_elses_is_not_written_into(run: Run, tmp_path: Path)
     assert result.code == REFUSED
     assert "spare_encoder is a model that Trireme did not write" in result.stderr
     assert [path.name for path in (tmp_path / "models").rglob("*")] == ["spare_encoder", "config.pbtxt"]
+
+
+MOVES = {
+    "texts nowhere": (("shadow", "sentiment", "1", "--texts", "nowhere"), "texts nowhere: cannot be read"),
+    "texts in a folder": (("shadow", "sentiment", "1", "--texts", "."), "texts .: cannot be read"),
+    "server with colons": (("status", "sentiment", "-s", "a:b:c"), "server a:b:c: cannot be resolved"),
+    "server that is none": (("stage", "sentiment", "2", "-s", "127.0.0.1:1"), "server 127.0.0.1:1: does not answer"),
+    "release that is none": (("build-plan", "sentiment", "9"), "there is no such release"),
+    "pipeline that is none": (("releases", "nothing"), "holds no pipeline 'nothing'"),
+    "pipeline to serve": (("serve", "--pipeline", "nothing"), "nothing/config.pbtxt: not found"),
+    "pipeline to measure": (("bench", "nothing", "--corpus", "file"), "nothing/config.pbtxt: not found"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "words"), MOVES.values(), ids=MOVES)
+def test_a_move_that_cannot_be_is_refused_in_one_line(
+    run: Run, repository: Path, tmp_path: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    shutil.copytree(repository, tmp_path / "models")
+    result = run(*arguments)
+    assert result.code == REFUSED
+    assert words in result.stderr.splitlines()[-1]
 
 
 UNEXPECTED = {

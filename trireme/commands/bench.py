@@ -18,7 +18,9 @@ def bench(
     concurrency: Annotated[list[int], _CONCURRENCY] = [1, 8, 64],  # noqa: B006
     rounds: Annotated[int, typer.Option(help="Rounds; medians and spread are over them.", min=1, max=1000)] = 3,
     seconds: Annotated[float, typer.Option(help="Seconds of each sample.", min=0.1, max=100_000)] = 5.0,
-    report: Annotated[Path, typer.Option(help="Folder for the JSON and HTML report.")] = Path("reports"),
+    report: Annotated[Path, typer.Option(help="Folder for the JSON and HTML report.", file_okay=False)] = Path(
+        "reports"
+    ),
 ) -> None:
     """Measure a pipeline against its in-process ceiling: the same engine and tokenizer without a server.
 

@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-stdout = Console(width=None if sys.stdout.isatty() else 160)
-stderr = Console(stderr=True)
+# What is printed is often a user's own text: rich would make a picture of `:b:`.
+stdout = Console(width=None if sys.stdout.isatty() else 160, emoji=False)
+stderr = Console(stderr=True, emoji=False)
 
 RepositoryOption = Annotated[
     Path, typer.Option("--repository", "-r", help="The model repository.", envvar="TRIREME_REPOSITORY")

@@ -15,7 +15,9 @@ Servers = Annotated[
     list[str] | None,
     typer.Option("--server", "-s", help="`host:port` for gRPC, or a DNS name of all replicas; repeat it."),
 ]
-Ledgers = Annotated[Path | None, typer.Option(help="Where ledgers stand; by default `releases/` beside it.")]
+Ledgers = Annotated[
+    Path | None, typer.Option(help="Where ledgers stand; by default `releases/` beside it.", file_okay=False)
+]
 Mlflow = Annotated[
     str | None,
     typer.Option(

@@ -97,4 +97,4 @@ Only = Annotated[
     list[str] | None, typer.Option(help="Only candidates whose name holds this: `openvino`, `int8 static`.")
 ]
 TimeoutS = Annotated[float, typer.Option(help="Seconds that one candidate may take.", min=1, max=1_000_000)]
-ReportFolder = Annotated[Path, typer.Option(help="Folder for the JSON, Markdown and HTML report.")]
+ReportFolder = Annotated[Path, typer.Option(help="Folder for the JSON, Markdown and HTML report.", file_okay=False)]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from text_runtime.batching import BatchingSettings
@@ -92,6 +92,7 @@ def outcomes_of(encoder: TextEncoder, requests: list[EncoderRequest]) -> Outcome
 
 @pytest.mark.parametrize("workers", [1, 2])
 @given(st.lists(st.tuples(ROWS, st.booleans()), min_size=1, max_size=12))
+@settings(deadline=None)  # with two workers there are threads to wait for
 def test_a_row_with_which_the_engine_fails_fails_its_own_request_only(
     workers: int, requests: list[tuple[list[list[int]], bool]]
 ) -> None:

@@ -15,7 +15,7 @@ from tests.parity.answers import ask, differences, export_case
 from tests.parity.cases import RightValues, right_values
 from trireme.errors import CheckpointError, GateError
 
-pytestmark = pytest.mark.huggingface
+pytestmark = [pytest.mark.huggingface, pytest.mark.timeout(900)]  # the first test waits for the whole matrix
 _ALL = right_values()
 _ANSWERED = [case for case in _ALL if not case.refused]
 _REFUSED = [case for case in _ALL if case.refused]

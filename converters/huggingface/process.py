@@ -39,12 +39,13 @@ class Worker:
         self._python = python
         self._folder = folder.absolute()
         self._lock = threading.Lock()
-        self._log = tempfile.TemporaryFile(prefix="trireme-worker-")  # noqa: SIM115  # it lives as long as the process
+        self._scratch = tempfile.TemporaryDirectory(prefix="trireme-worker-")  # libraries leave caches in theirs
+        self._log = Path(self._scratch.name) / "log"
         try:
             self._process = _start(python, self._log)
         except OSError as error:
             raise InterpreterError(f"{python} does not start ({error.strerror or error})") from error
-        self._end = weakref.finalize(self, _stop, self._process)
+        self._end = weakref.finalize(self, _stop, self._process, self._scratch)
         self.versions: dict[str, str] = self.call("versions")
 
     def call(self, name: str, **arguments: Any) -> Any:
@@ -85,8 +86,7 @@ class Worker:
 
     def _death(self, call: str) -> Exception:
         status = self._process.wait()
-        self._log.seek(0)
-        lines = [line for line in self._log.read().decode(errors="replace").splitlines() if line.strip()]
+        lines = [line for line in self._log.read_text(errors="replace").splitlines() if line.strip()]
         reason = f": {lines[-1].strip()}" if lines else ""
         if call == "versions":
             return InterpreterError(f"{self._python} ended with status {status}{reason}")
@@ -94,21 +94,22 @@ class Worker:
         return CheckpointError(self._folder, f"the interpreter ended with status {status} in '{call}'{reason}", hint)
 
 
-def _start(python: Path, log: Any) -> "subprocess.Popen[str]":
+def _start(python: Path, log: Path) -> "subprocess.Popen[str]":
     kept = {name: value for name, value in os.environ.items() if name not in _NOT_THEIRS}
-    return subprocess.Popen(
-        [str(python), str(_WORKER)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=log,
-        text=True,
-        encoding="utf-8",
-        cwd="/",  # nothing that lies about in a working directory is imported
-        env=kept | _OFFLINE,
-    )
+    with log.open("wb") as stream:
+        return subprocess.Popen(
+            [str(python), str(_WORKER)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stream,
+            text=True,
+            encoding="utf-8",
+            cwd="/",  # nothing that lies about in a working directory is imported
+            env=kept | _OFFLINE | {"TMPDIR": str(log.parent)},
+        )
 
 
-def _stop(process: "subprocess.Popen[str]") -> None:
+def _stop(process: "subprocess.Popen[str]", scratch: "tempfile.TemporaryDirectory[str]") -> None:
     """Its input ends, and so does it; what is in the middle of a call is killed after a while."""
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
@@ -118,6 +119,7 @@ def _stop(process: "subprocess.Popen[str]") -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    scratch.cleanup()
 
 
 def _install_command(python: Path) -> str:

@@ -56,7 +56,8 @@ class TokenizerTraits:
     """What a source says of its tokenizer.
 
     `longest` counts tokens, special ones included. `truncation_side`, `odd_token` and `preparation` are explained in
-    `TokenizerFacts`. `special_tokens` are the words that stand for no text, such as `[PAD]`.
+    `TokenizerFacts`. `special_tokens` are the words that stand for no text, such as `[PAD]`. `highest_token` is the one
+    with the highest id, where the source says.
     """
 
     pad_token_id: int
@@ -64,6 +65,7 @@ class TokenizerTraits:
     truncation_side: str = "right"
     odd_token: str = "longer"
     special_tokens: tuple[str, ...] = ()
+    highest_token: tuple[str, int] = ("", -1)
     preparation: TextPreparation = TextPreparation()
 
 

@@ -93,7 +93,8 @@ class ExportedGraph(TokenizedSource):
     def _longest(self, positions: Any) -> int:
         """The longest row that the graph takes; one longer than its table of positions is refused by its engine."""
         limits = (positions, self.traits.longest)
-        wanted = min((limit for limit in limits if isinstance(limit, int) and 0 < limit < _UNLIMITED), default=_LONGEST)
+        known = [limit for limit in limits if isinstance(limit, int) and not isinstance(limit, bool)]
+        wanted = min((limit for limit in known if 0 < limit < _UNLIMITED), default=_LONGEST)
         if self._takes(wanted):
             return wanted
         fits, fails = PROBE_TOKENS, wanted

@@ -151,6 +151,7 @@ def _traits(found: Mapping[str, Any]) -> TokenizerTraits:
         longest=found["longest"],
         truncation_side=found["truncation_side"],
         special_tokens=tuple(found["special_tokens"]),
+        highest_token=(found["highest_token"][0], found["highest_token"][1]),
         preparation=TextPreparation(**{name: found[name] for name in names}),
     )
 

@@ -98,11 +98,12 @@ class PaddleNlpModel(TokenizedSource):
             model, missing, unused = paddle_runtime.load_model(copy, folder, architecture.name)
             _require_weights(found, missing, unused)
             super().__init__(PaddleNlpTokenizer(paddle_runtime.load_tokenizer(copy, folder)))
-        self.traits = replace(self.traits, longest=_longest(found, self.traits.longest, int(model.config.pad_token_id)))
+        pad = self.traits.pad_token_id if model.config.pad_token_id is None else int(model.config.pad_token_id)
+        self.traits = replace(self.traits, longest=_longest(found, self.traits.longest, pad))
         self._model = model
         self.layer = served_layer(model, LayerSpec(architecture, found.pooling))
         self.tables = _tables(model, architecture)
-        self.width = self._probe()
+        self.width = self._probe(folder)
         self.labels = labels_of(folder, found.config, self.width, architecture.head)
 
     def forward(self, feeds: Mapping[str, Array]) -> Array:
@@ -121,10 +122,14 @@ class PaddleNlpModel(TokenizedSource):
             self.write_static(stem)
             convert(stem.with_suffix(".json"), path)
 
-    def _probe(self) -> int:
+    def _probe(self, folder: Path) -> int:
         """The width of the output, by asking the model."""
         row = np.full((1, _PROBE_TOKENS), (self.traits.pad_token_id + 1) % self.tables.tokens, dtype=np.int64)
-        return int(self.forward({"input_ids": row, "token_type_ids": np.zeros_like(row)}).shape[-1])
+        try:
+            return int(self.forward({"input_ids": row, "token_type_ids": np.zeros_like(row)}).shape[-1])
+        except Exception as error:  # Paddle raises whatever its native code threw
+            problem = f"its model does not run ({paddle_runtime.gist(error)})"
+            raise CheckpointError(folder, problem, "mend config.json") from error
 
 
 def _tables(model: Any, architecture: Architecture) -> TableRows:

@@ -52,7 +52,7 @@ def recipe_of(folder: Path, options: SourceOptions) -> SentenceRecipe:
     return SentenceRecipe(
         options.pooling or _pooling(folder, pooling),
         "Normalize" in kinds,
-        limit if isinstance(limit, int) else None,
+        limit if isinstance(limit, int) and not isinstance(limit, bool) else None,
         _preparation(folder, options.prompt, settings, pooling),
     )
 

@@ -32,8 +32,9 @@ class HuggingFaceTokenizer:
         self.traits = TokenizerTraits(
             pad_token_id=_pad(self._tokenizer, settings, pad_token_id),
             longest=_longest(folder, settings),
-            truncation_side=str(settings.get("truncation_side", "right")),
+            truncation_side=_side(folder, settings),
             special_tokens=tuple(_special_tokens(self._tokenizer)),
+            highest_token=max(self._tokenizer.get_vocab().items(), key=lambda entry: entry[1], default=("", -1)),
         )
         # What a file of another use asks for (a fixed length, for example) is not what is served.
         self._tokenizer.no_padding()
@@ -87,7 +88,10 @@ def _contradictions(state: dict[str, Any], settings: dict[str, Any]) -> Iterator
         yield f"add_prefix_space is {settings['add_prefix_space']} and not {own_space}"
     known = {entry["id"]: entry for entry in state.get("added_tokens", [])}
     for index, entry in (settings.get("added_tokens_decoder") or {}).items():
-        own = known.get(int(index), {})
+        own = known.get(int(index), {}) if str(index).isdecimal() and isinstance(entry, dict) else None
+        if own is None:
+            yield f"token {index!r} of added_tokens_decoder is none"
+            continue
         odd = [flag for flag in _FLAGS if flag in entry and entry[flag] != own.get(flag)]
         if odd:
             said, kept = entry[odd[0]], own.get(odd[0])
@@ -98,6 +102,13 @@ def _special_tokens(tokenizer: Tokenizer) -> Iterator[str]:
     for token in tokenizer.get_added_tokens_decoder().values():
         if token.special:
             yield token.content
+
+
+def _side(folder: Path, settings: dict[str, Any]) -> str:
+    side = settings.get("truncation_side", "right")
+    if side not in ("right", "left"):
+        raise CheckpointError(folder, f"truncation_side is {side!r}, which is neither right nor left", _REMEDY)
+    return str(side)
 
 
 def _longest(folder: Path, settings: dict[str, Any]) -> int:

@@ -1,6 +1,8 @@
 """PaddleNLP's Python tokenizers: the truth as they are, and the `tokenizer.json` that should equal them."""
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,8 @@ class PaddleNlpTokenizer:
     def encode(self, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int) -> list[TokenIds]:
         """See `SourceTokenizer`."""
         second = [None] * len(texts) if pairs is None else pairs
-        return [self._encode(text, pair, max_length) for text, pair in zip(texts, second, strict=True)]
+        with _unwarned():
+            return [self._encode(text, pair, max_length) for text, pair in zip(texts, second, strict=True)]
 
     def offsets(self, texts: Sequence[str], max_length: int) -> list[Offsets]:
         """See `SourceTokenizer`.
@@ -38,7 +41,8 @@ class PaddleNlpTokenizer:
         """
         if not hasattr(self._tokenizer, "basic_tokenizer"):
             return [[] for _ in texts]
-        return [self._offsets(text, max_length) for text in texts]
+        with _unwarned():
+            return [self._offsets(text, max_length) for text in texts]
 
     def write(self, path: Path) -> None:
         """See `SourceTokenizer`.
@@ -70,6 +74,14 @@ class PaddleNlpTokenizer:
             None if token in special else (int(start), int(end))
             for token, (start, end) in zip(ids[:known], row["offset_mapping"], strict=False)
         ]
+
+
+@contextmanager
+def _unwarned() -> Iterator[None]:
+    """PaddleNLP warns on stderr of each text that it cuts."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 _WRITERS: dict[str, Callable[[Any, Path], None]] = {

@@ -67,6 +67,7 @@ def _begins_word(text: str, start: int, end: int) -> bool:
 
 
 def _unknown_id(tokenizer: Tokenizer) -> int | None:
-    """Unigram's, which the library keeps to itself."""
+    """Unigram's, which the library keeps to itself, or an added token's, which byte-level BPE never gives by itself."""
     match = re.search(r'"unk_id":\s*(\d+)', tokenizer.to_str())
-    return int(match[1]) if match else None
+    known = (tokenizer.token_to_id(name) for name in ("<unk>", "[UNK]"))
+    return int(match[1]) if match else next((index for index in known if index is not None), None)

@@ -12,7 +12,9 @@ from safetensors.torch import load_file
 from .refusal import Refusal
 
 _FILE, _INDEX = "model.safetensors", "model.safetensors.index.json"
-_FOREIGN = ("tf", "flax", "mlx")
+_NONE = "no framework"
+"""What a file is labelled with that has other metadata only, which transformers refuses to read."""
+_FOREIGN = ("tf", "flax", "mlx", _NONE)
 _FOREIGN_NAMES = ("kernel", "embeddings:0", ":0", "/")
 
 
@@ -50,4 +52,5 @@ def _files(folder: Path) -> list[Path]:
 
 def _label(path: Path) -> str | None:
     with safe_open(str(path), framework="pt") as content:
-        return (content.metadata() or {}).get("format")
+        metadata = content.metadata()
+    return str(metadata.get("format", _NONE)) if metadata else None

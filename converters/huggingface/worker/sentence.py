@@ -10,6 +10,7 @@ from .refusal import Refusal, gist
 
 MODULES = "modules.json"
 INSTALL = "run `pip install sentence-transformers` in that interpreter, or name another with --python"
+_LONG_NAMES = {"mean_sqrt_len": "mean_sqrt_len_tokens"}
 _ALLOWED = ("Transformer", "Pooling", "Dense", "Normalize", "Dropout", "LayerNorm")
 _TRUSTED = "sentence_transformers.models"
 _PROMPT_NEEDS = "prompts stand in config_sentence_transformers.json"
@@ -70,11 +71,12 @@ def set_pooling(model: Any, pooling: str) -> None:
     """
     from sentence_transformers.models import Pooling
 
-    if pooling not in Pooling.POOLING_MODES:
+    mode = _LONG_NAMES.get(pooling, pooling)
+    if mode not in Pooling.POOLING_MODES:
         raise Refusal(f"sentence-transformers has no pooling '{pooling}'", "leave --pooling away")
     for name, part in model.named_children():
         if isinstance(part, Pooling):
-            own = Pooling(part.word_embedding_dimension, pooling_mode=pooling, include_prompt=part.include_prompt)
+            own = Pooling(part.word_embedding_dimension, pooling_mode=mode, include_prompt=part.include_prompt)
             model._modules[name] = own
 
 

@@ -138,7 +138,8 @@ class Session:
         if not loading.takes(self.model, "attention_mask"):
             problem = f"{type(self.model).__name__} takes no attention mask, so padding would change its answers"
             raise Refusal(problem, "serve another architecture")
-        has_types = tokens.gives_types(self.tokenizer) and loading.takes(self.model, "token_type_ids")
+        has_table = getattr(self.config, "type_vocab_size", 1) != 0  # DeBERTa takes type ids that it has no table for
+        has_types = has_table and tokens.gives_types(self.tokenizer) and loading.takes(self.model, "token_type_ids")
         return [name for name in _INPUTS if name != "token_type_ids" or has_types]
 
     def _activation(self, folder: str) -> str:

@@ -56,8 +56,9 @@ class TextTokenizer:
         self._preparation = facts.preparation
         self._tokenizer = Tokenizer.from_file(str(folder / FILE_NAME))
         self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(facts.max_length, stride=self._overlap, direction=facts.truncation_side)
-        self._side = facts.truncation_side
+        # Windows follow each other from the beginning, whichever end would be cut of a text that is read as one.
+        self._side = "right" if self._is_windowed else facts.truncation_side
+        self._tokenizer.enable_truncation(facts.max_length, stride=self._overlap, direction=self._side)
         self._odd_token = facts.odd_token
         self._untruncated = Tokenizer.from_file(str(folder / FILE_NAME))
         self._untruncated.no_padding()
@@ -69,7 +70,7 @@ class TextTokenizer:
             _WINDOW_CHARS_PER_TOKEN * MAX_WINDOWS if self._is_windowed else _PREFIX_CHARS_PER_TOKEN
         )
         self._reach = longest_added_token(self._untruncated)
-        if facts.truncation_side == "left":  # the end is kept, so the whole text must be read
+        if self._side == "left":  # the end is kept, so the whole text must be read
             self._prefix_chars = sys.maxsize
 
     def encode(

@@ -172,13 +172,22 @@ class TextTokenizer:
         return encoding
 
     def _pair(self, first: Encoding, second: Encoding, whole: tuple[str, str]) -> TokenizedRow:
-        kept = pair_lengths(len(first.ids), len(second.ids), self._pair_room, self._odd_token)
+        kept = pair_lengths(*self._lengths(first, second, whole), self._pair_room, self._odd_token)
         first.truncate(kept[0], direction=self._side)
         second.truncate(kept[1], direction=self._side)
         encoding = self._untruncated.post_process(first, second)
         halves = zip((first, second), whole, strict=True)
         unread = [self._unread_chars(part, text) if part.overflowing else 0 for part, text in halves]
         return join([encoding], 0, sum(unread))
+
+    def _lengths(self, first: Encoding, second: Encoding, whole: tuple[str, str]) -> tuple[int, int]:
+        """Tokens of both texts of a pair; both are read to their ends where the longer one gets an odd token."""
+        found = len(first.ids), len(second.ids)
+        is_told = self._odd_token != "longer" or self._pair_room % 2 == 0 or min(found) <= self._pair_room // 2
+        if is_told or all(len(text) <= self._prefix_chars for text in whole):
+            return found
+        encodings = self._untruncated.encode_batch(list(whole), add_special_tokens=False)
+        return len(encodings[0].ids), len(encodings[1].ids)
 
     def _with_spans(self, row: TokenizedRow, windows: Sequence[Encoding], text: str) -> TokenizedRow:
         if not self._has_spans:

@@ -260,7 +260,12 @@ def test_a_full_disk_is_told_in_one_line(tmp_path: Path) -> None:
 
 def test_ctrl_c_ends_a_command_without_a_traceback() -> None:
     command = [sys.executable, "-m", "trireme", *COMPARE]
-    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    # What a shell runs in the background ignores Ctrl-C, and so would what it starts.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert running.stderr is not None
     first = running.stderr.readline()
     running.send_signal(signal.SIGINT)

@@ -8,7 +8,7 @@ STAMP := .venv/.synced
 HUGGINGFACE := .tools/huggingface
 DRILLS := $(addprefix tests/promotion/,test_interruption.py test_split.py test_promoter.py::test_a_broken_release_is_refused_at_stage_and_the_current_one_is_undisturbed)
 
-.PHONY: help demo serve test test-huggingface drill drill-kills bench loadtest lint fix check-generated clean
+.PHONY: help demo serve test test-huggingface drill-huggingface drill drill-kills bench loadtest lint fix check-generated clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -25,7 +25,10 @@ test: $(STAMP) ## Run the tests, on the real Triton
 test-huggingface: $(STAMP) ## Make an environment with torch and transformers, and run the tests that need it
 	@python=$$($(RUN)/trireme hf-environment --folder $(HUGGINGFACE)) \
 		|| { echo "skipped: the environment could not be made, for the reason above"; exit 0; }; \
-	TRIREME_HF_PYTHON="$$python" $(RUN)/pytest -n 2 --dist loadgroup --max-worker-restart=0 -m huggingface -q
+	TRIREME_HF_PYTHON="$$python" $(RUN)/pytest -n 2 --dist loadgroup --max-worker-restart=0 -m "huggingface and not drill" -q
+
+drill-huggingface: $(STAMP) ## Export folders that were damaged in every way: rightly, or refused in one line
+	TRIREME_HF_PYTHON=$(HUGGINGFACE)/bin/python $(RUN)/pytest -v -m "huggingface and drill"
 
 bench: $(STAMP) ## Measure the demo and a large model against their ceilings and peers; writes reports/
 	$(RUN)/python -m examples.sentiment.benchmark

@@ -22,7 +22,7 @@ from tests.parity.damage import DAMAGES, NotApplicable
 from tests.parity.exporting import Outcome, export_by_command, unlawful
 from tests.parity.weight_damage import NoTensors
 
-pytestmark = [pytest.mark.huggingface, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.huggingface, pytest.mark.drill, pytest.mark.timeout(1200)]
 _BATCH = 5
 _COUNT = 200 if is_long_run() else 40
 _ONNX = Path(__file__).parents[1] / "testdata" / "parity" / "onnx"

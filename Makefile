@@ -27,7 +27,7 @@ test-huggingface: $(STAMP) ## Make an environment with torch and transformers, a
 		|| { echo "skipped: the environment could not be made, for the reason above"; exit 0; }; \
 	TRIREME_HF_PYTHON="$$python" $(RUN)/pytest -n 2 --dist loadgroup --max-worker-restart=0 -m "huggingface and not drill" -q
 
-drill-huggingface: $(STAMP) ## Export folders that were damaged in every way: rightly, or refused in one line
+drill-huggingface: $(STAMP) ## Compare strings by chance with the library, and export folders that were damaged in every way
 	TRIREME_HF_PYTHON=$(HUGGINGFACE)/bin/python $(RUN)/pytest -v -m "huggingface and drill"
 
 bench: $(STAMP) ## Measure the demo and a large model against their ceilings and peers; writes reports/

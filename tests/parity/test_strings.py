@@ -17,7 +17,12 @@ from tests.parity.strings import any_string
 from text_runtime.tokenizer import TextTokenizer
 from trireme.repository import Repository
 
-pytestmark = [pytest.mark.huggingface, pytest.mark.xdist_group("parity-strings"), pytest.mark.timeout(900)]
+pytestmark = [
+    pytest.mark.huggingface,
+    pytest.mark.drill,
+    pytest.mark.xdist_group("parity-strings"),
+    pytest.mark.timeout(900),
+]
 _SCRIPT = Path(__file__).with_name("library_tokens.py")
 _BATCH = 100
 _COUNT = 2000

@@ -1,7 +1,8 @@
 """Has an MLflow model registry follow a pipeline's moves, without letting any move wait for it or fail with it.
 
-MLflow works in a process of its own, after the move and outside of its lock, and is given some seconds. What it could
-not take is noted in the ledger; as each run brings the whole registry to what is true now, the next one catches up.
+MLflow works in a process of its own, after the move and outside of its lock, and is given two minutes: where every core
+is busy, its import alone takes half of one. What it could not take is noted in the ledger; as each run brings the whole
+registry to what is true now, the next one catches up.
 """
 
 import logging
@@ -13,7 +14,7 @@ from promotion.ledger import Entry
 from promotion.spec import PromotionSpec
 
 COMMAND = "mirror"
-_DEADLINE_S = 30.0
+_DEADLINE_S = 120.0
 _log = logging.getLogger(__name__)
 # MLflow would retry for minutes, and report to its makers.
 _ENVIRONMENT = {

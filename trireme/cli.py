@@ -27,7 +27,7 @@ from trireme.errors import TriremeError
 app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,  # Rich's tables cut long words and choices off in 80 columns.
     help="From a PaddleNLP or Hugging Face text model to a checked, fast, versioned pipeline on Triton.",
 )
 _INTERRUPTED = 130

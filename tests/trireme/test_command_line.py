@@ -2,7 +2,6 @@
 
 import errno
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -35,7 +34,6 @@ Run = Callable[..., SimpleNamespace]
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
     """Runs the command line in this process, in a folder of its own; what it does not catch fails the test."""
     monkeypatch.setenv("TRIREME_REPOSITORY", str(tmp_path / "models"))
-    monkeypatch.setenv("TERMINAL_WIDTH", "300")
     (tmp_path / "broken.txt").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "empty.txt").touch()
     (tmp_path / "file").write_text("x", encoding="utf-8")
@@ -51,11 +49,6 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
         return SimpleNamespace(code=ended.value.code or 0, stdout=printed.out, stderr=printed.err)
 
     return call
-
-
-def words_of(stderr: str) -> str:
-    """What a usage error says, without the frame around it."""
-    return " ".join(re.sub("[^\\x20-\\x7e]", " ", stderr).split())
 
 
 USAGE_ERRORS = {
@@ -118,7 +111,7 @@ def test_what_no_option_may_be_is_a_usage_error_that_names_the_option(
 ) -> None:
     result = run(*arguments)
     assert (result.code, result.stdout) == (USAGE, "")
-    assert option in words_of(result.stderr)
+    assert option in result.stderr
     assert not Path("models").exists()
 
 
@@ -171,7 +164,7 @@ def test_what_cannot_be_used_is_refused_in_one_line(run: Run, arguments: tuple[s
 
 
 def test_help_lists_the_words_of_every_registry(run: Run) -> None:
-    printed = " ".join(words_of(run("export", "--help").stdout).split())
+    printed = "".join(run("export", "--help").stdout.split())  # Lines are broken at hyphens too.
     for word in (*task_names(), *engine_names(), *GPU_ENGINES, "fp16", "int4", "weight-only", "window", "huggingface"):
         assert word in printed
 

@@ -18,7 +18,7 @@ from text_runtime.manifest import PASSED, REFUSED, GateRow
 from text_runtime.scores import activate
 from text_runtime.tasks import Tensors, task
 from text_runtime.tensors import TEXT, TEXT_PAIR
-from trireme.contract import Step
+from trireme.contract.pipelines import Step
 
 _TEXTS = 40
 _LONGEST_CHARS = 2000

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from converters.sources import SourceModel
 from text_runtime.manifest import Manifest
-from trireme.contract import Step
+from trireme.contract.pipelines import Step
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from converters.sources import SourceOptions
 from converters.spec import EncoderSpec, ExportSpec, PruningSpec
 from converters.trial import NAME, Outcome, spec_json
 from text_runtime.manifest import PASSED, REFUSED, EvaluationFacts, Manifest
+from trireme.contract.repository import Repository
 from trireme.errors import TriremeError
-from trireme.repository import Repository
 
 Progress = Callable[[str], None]
 FAILED = "failed"

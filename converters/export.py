@@ -26,10 +26,10 @@ from text_runtime.golden import FILE_NAME as GOLDEN_NAME
 from text_runtime.local import LocalPipeline
 from text_runtime.manifest import EncoderFacts, Manifest
 from text_runtime.tasks import Labels, task
-from trireme.contract import Contract, Step
+from trireme.contract.locking import exclusive
+from trireme.contract.pipelines import Contract, Step
+from trireme.contract.repository import Repository
 from trireme.errors import CheckpointError
-from trireme.locking import exclusive
-from trireme.repository import Repository
 
 __all__ = ["EncoderSpec", "EvaluationSpec", "ExportSpec", "PruningSpec", "export"]
 

@@ -27,7 +27,7 @@ from text_runtime.manifest import PASSED, REFUSED, GateRow
 from text_runtime.tasks import task
 from text_runtime.tensors import SCHEMA, TEXT_PAIR
 from text_runtime.tokenizer import TextTokenizer, TokenizedRow
-from trireme.contract import Step
+from trireme.contract.pipelines import Step
 from trireme.errors import GateError
 
 _OUTPUT_TEXTS = 96

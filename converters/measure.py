@@ -16,7 +16,7 @@ from text_runtime.local import LocalPipeline, text_tensor
 from text_runtime.manifest import Manifest
 from text_runtime.tasks import Tensors, task
 from text_runtime.tensors import TEXT
-from trireme.repository import Repository
+from trireme.contract.repository import Repository
 
 _ROUNDS = 5
 _ROWS = 64

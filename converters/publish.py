@@ -10,10 +10,10 @@ from pathlib import Path
 from tritonclient.grpc.model_config_pb2 import ModelConfig
 
 from text_runtime.manifest import FILE_NAME, Manifest, sha256_of
-from trireme.config import ensemble_config, render, step_config
-from trireme.contract import CHAIN, Contract
+from trireme.contract.configs import ensemble_config, render, step_config
+from trireme.contract.pipelines import CHAIN, Contract
+from trireme.contract.repository import CONFIG_NAME, Repository
 from trireme.errors import ContractError, PublishError
-from trireme.repository import CONFIG_NAME, Repository
 
 _PARTIAL = ".partial-"
 _log = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from text_runtime.manifest import EncoderFacts, Manifest, PruningFacts, Tokenize
 from text_runtime.tasks import Labels
 from text_runtime.tokenizer import FILE_NAME as TOKENIZER_NAME
 from trireme import __version__
-from trireme.contract import Contract, Step
+from trireme.contract.pipelines import Contract, Step
 from trireme.errors import GateError
 
 

@@ -13,7 +13,7 @@ from text_runtime.engines import engine_names
 from text_runtime.manifest import Manifest
 from text_runtime.tasks import task
 from text_runtime.tensors import SCHEMA
-from trireme.contract import GPU_ENGINES, Contract, GpuLayout
+from trireme.contract.pipelines import GPU_ENGINES, Contract, GpuLayout
 from trireme.errors import UnsupportedError
 
 TARGETS = ("cpu", "gpu")

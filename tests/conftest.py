@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from converters.export import EncoderSpec, ExportSpec, export
-from serving import Server, ServerSpec, start
+from trireme.serving import Server, ServerSpec, start
 
 ROOT = Path(__file__).parents[1]
 CHECKPOINT = ROOT / "examples" / "sentiment" / "checkpoint"

@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 from converters.sources.architectures import architectures_table
-from trireme.config import ensemble_config, render, step_config
-from trireme.contract import CHAIN, Contract, GpuLayout, Step
-from trireme.repository import CONFIG_NAME, Repository
+from trireme.contract.configs import ensemble_config, render, step_config
+from trireme.contract.pipelines import CHAIN, Contract, GpuLayout, Step
+from trireme.contract.repository import CONFIG_NAME, Repository
 
 ROOT = Path(__file__).parents[1]
 

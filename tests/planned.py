@@ -9,7 +9,7 @@ from pathlib import Path
 from text_runtime.machine import Machine
 from text_runtime.manifest import read_manifest, sha256_of
 from text_runtime.plan import FACTS_NAME, PLAN_NAME, PlanFacts, profiles_of
-from trireme.contract import MAX_BATCH_SIZE
+from trireme.contract.pipelines import MAX_BATCH_SIZE
 
 BUILT_ON = Machine("10.16.1", "9.0", "595.71.05", "NVIDIA H200")
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from serving import Server, ServerSpec, start
 from tests.conftest import ROOT
 from trireme.errors import PortError
+from trireme.serving import Server, ServerSpec, start
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 

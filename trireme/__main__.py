@@ -1,5 +1,5 @@
 """`python -m trireme`."""
 
-from trireme.cli import main
+from trireme.cli.app import main
 
 main()

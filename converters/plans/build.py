@@ -15,12 +15,12 @@ from converters.plans.spec import PlanSpec
 from text_runtime.machine import MachineError, read_machine
 from text_runtime.manifest import GateRow, Manifest, sha256_of
 from text_runtime.plan import FACTS_NAME, PLAN_NAME, PlanFacts, needs_plan, profiles_of
-from trireme.contract import MAX_BATCH_SIZE, Step
+from trireme.contract.integrity import verify_release
+from trireme.contract.locking import exclusive
+from trireme.contract.pipelines import MAX_BATCH_SIZE, Step
+from trireme.contract.plans import BUILD_WHERE_IT_SERVES
+from trireme.contract.repository import Repository
 from trireme.errors import PublishError
-from trireme.integrity import verify_release
-from trireme.locking import exclusive
-from trireme.plans import BUILD_WHERE_IT_SERVES
-from trireme.repository import Repository
 
 _log = logging.getLogger(__name__)
 Progress = Callable[[str], None]

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from trireme.contract import Step
+from trireme.contract.pipelines import Step
+from trireme.contract.repository import Repository
 from trireme.errors import PlanError
-from trireme.repository import Repository
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from converters.plans.parity import Array, Feeds, RunGraph, RunPlan
 from converters.plans.spec import PlanSpec
 from text_runtime.manifest import Manifest
 from text_runtime.plan import Profile
-from trireme.plans import BUILD_WHERE_IT_SERVES
+from trireme.contract.plans import BUILD_WHERE_IT_SERVES
 
 Progress = Callable[[str], None]
 

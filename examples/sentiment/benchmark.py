@@ -27,9 +27,9 @@ from loadtest.bench.run import BenchSpec, run
 from loadtest.bench.target import Target, triton_body, triton_target
 from loadtest.peers.launch import PeerFiles, peers
 from loadtest.peers.usual_triton import write_usual_layout
-from serving import Server, ServerSpec, start
 from text_runtime.cpu import usable_cores
-from trireme.repository import Repository
+from trireme.contract.repository import Repository
+from trireme.serving import Server, ServerSpec, start
 
 HERE = Path(__file__).parent
 REVIEWS = HERE / "reviews.txt"

@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.table import Table
 
 from converters.export import EncoderSpec, ExportSpec, export
-from serving import ServerSpec, start
-from trireme.answers import shortened
 from trireme.client import Client
-from trireme.contract import CHAIN
-from trireme.repository import Repository
+from trireme.client.answers import shortened
+from trireme.contract.pipelines import CHAIN
+from trireme.contract.repository import Repository
+from trireme.serving import ServerSpec, start
 
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parents[1] / "model_repository"

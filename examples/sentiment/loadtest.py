@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 from examples.sentiment.demo import PIPELINE, REPOSITORY, ensure_release
-from serving import ServerSpec, start
+from trireme.serving import ServerSpec, start
 
 _SECONDS = 20
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from text_runtime.local import LocalPipeline, text_tensor
 from text_runtime.manifest import read_manifest
 from text_runtime.tensors import TEXT
-from trireme.allocator import with_allocator
-from trireme.repository import Repository
+from trireme.contract.repository import Repository
+from trireme.machine.allocator import with_allocator
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import tritonclient.grpc as triton_grpc
 from tritonclient.grpc.service_pb2 import ModelStatistics
 
 from loadtest.bench.target import Target
-from trireme.contract import CHAIN, Step
+from trireme.contract.pipelines import CHAIN, Step
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import psutil
 
 from loadtest.bench.target import Target, plain_body
 from trireme.errors import ServerError
-from trireme.free_ports import free_ports
+from trireme.machine.free_ports import free_ports
 
 _READY_TIMEOUT_S = 120.0
 _PATIENCE_MS = 60_000  # its own default ends requests after 3 s, which 64 at a time to a large model take

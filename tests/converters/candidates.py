@@ -9,7 +9,7 @@ from converters.gates import require_passed, run_gates
 from converters.sources import SourceModel
 from text_runtime.manifest import EncoderFacts, GateRow, Manifest, SourceFacts, TokenizerFacts
 from text_runtime.tokenizer import FILE_NAME
-from trireme.contract import CHAIN, Step
+from trireme.contract.pipelines import CHAIN, Step
 
 
 def gate(source: SourceModel, folder: Path, task: str, corpus: list[str] | None = None) -> list[GateRow]:

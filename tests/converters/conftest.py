@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from converters.export import ExportSpec, export
-from serving import Server, ServerSpec, start
 from tests.conftest import once
 from tests.converters.checkpoints import write_checkpoint, write_static
+from trireme.serving import Server, ServerSpec, start
 
 PDMODEL = Path(__file__).parents[1] / "testdata" / "pdmodel"
 

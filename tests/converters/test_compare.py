@@ -17,11 +17,11 @@ from converters.evaluation import EvaluationSpec
 from converters.measure import Figures
 from converters.precisions import Choice
 from converters.spec import PruningSpec
-from serving import ServerSpec, start
 from tests.conftest import CHECKPOINT, ROOT, TASK
 from text_runtime.manifest import PASSED, REFUSED, EvaluationFacts
 from trireme.client import Client
-from trireme.repository import Repository
+from trireme.contract.repository import Repository
+from trireme.serving import ServerSpec, start
 
 TEST_ROWS = ROOT / "examples/sentiment/test.tsv"
 REVIEWS = ROOT / "examples/sentiment/reviews.txt"

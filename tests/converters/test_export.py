@@ -18,8 +18,9 @@ from tests.small_disk import small_disk
 from tests.tasks.checkpoints import make_checkpoint
 from text_runtime.manifest import TokenizerFacts
 from text_runtime.tokenizer import TextTokenizer
-from trireme.config import render
-from trireme.contract import CHAIN
+from trireme.contract.configs import render
+from trireme.contract.pipelines import CHAIN
+from trireme.contract.repository import Repository
 from trireme.errors import (
     CheckpointError,
     ContractError,
@@ -29,7 +30,6 @@ from trireme.errors import (
     TriremeError,
     UnsupportedError,
 )
-from trireme.repository import Repository
 
 
 def tree(folder: Path) -> dict[str, bytes]:

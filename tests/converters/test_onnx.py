@@ -14,8 +14,8 @@ from converters.export import ExportSpec, export
 from converters.sources import Pooling, SourceOptions, open_source
 from tests.conftest import TASK
 from text_runtime.local import LocalPipeline, text_tensor
+from trireme.contract.repository import Repository
 from trireme.errors import CheckpointError, GateError
-from trireme.repository import Repository
 
 pytestmark = pytest.mark.xdist_group("onnx")
 _BERT_SETTINGS = {"tokenizer_class": "BertTokenizer", "do_lower_case": True, "strip_accents": None}

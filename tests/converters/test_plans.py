@@ -23,10 +23,10 @@ from text_runtime.machine import MachineError, read_machine
 from text_runtime.manifest import Manifest
 from text_runtime.plan import FACTS_NAME, PLAN_NAME, profiles_of, read_plan_facts
 from trireme.cli import app
-from trireme.contract import MAX_BATCH_SIZE, Step
+from trireme.contract.pipelines import MAX_BATCH_SIZE, Step
+from trireme.contract.plans import require_plan
+from trireme.contract.repository import Repository
 from trireme.errors import GateError, IntegrityError, PlanError, RepositoryError
-from trireme.plans import require_plan
-from trireme.repository import Repository
 
 HAS_TENSORRT = importlib.util.find_spec("tensorrt") is not None
 

@@ -19,7 +19,6 @@ from converters.precisions.base import Feeds
 from converters.precisions.fp16 import LARGEST, extreme_of, write_fp16
 from converters.precisions.qdq import TENSORRT, QdqSettings, write_qdq
 from converters.sources import TokenIds, open_source
-from serving import ServerSpec, start
 from tests.conftest import CHECKPOINT, ROOT, TASK, once
 from tests.forks import forks_from_now
 from tests.small_disk import small_disk
@@ -27,8 +26,9 @@ from text_runtime.engines import EngineSpec, load_engine
 from text_runtime.local import LocalPipeline, text_tensor
 from text_runtime.manifest import EncoderFacts, Manifest
 from trireme.client import Client
+from trireme.contract.repository import Repository
 from trireme.errors import GateError, PublishError, TriremeError, UnsupportedError
-from trireme.repository import Repository
+from trireme.serving import ServerSpec, start
 
 TEST_ROWS = ROOT / "examples/sentiment/test.tsv"
 REVIEWS = ROOT / "examples/sentiment/reviews.txt"

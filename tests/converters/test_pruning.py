@@ -19,8 +19,8 @@ from converters.sources.architectures import ALBERT, ARCHITECTURES, XLM_ROBERTA
 from tests.conftest import CHECKPOINT, ROOT, TASK
 from tests.converters.candidates import gate
 from tests.converters.checkpoints import TEXTS, write_checkpoint
+from trireme.contract.repository import Repository
 from trireme.errors import UnsupportedError
-from trireme.repository import Repository
 
 TEST_ROWS = ROOT / "examples/sentiment/test.tsv"
 REVIEWS = (ROOT / "examples/sentiment/reviews.txt").read_text(encoding="utf-8").splitlines()

@@ -10,13 +10,13 @@ import numpy.typing as npt
 import pytest
 
 from converters.sources import open_source
-from serving import Server
 from tests.conftest import TASK
 from tests.converters.conftest import PDMODEL, PIPELINES
 from tests.tasks.test_served import ask, softmax
 from tests.tasks.texts import hard_texts
 from text_runtime.manifest import sha256_of
-from trireme.repository import Repository
+from trireme.contract.repository import Repository
+from trireme.serving import Server
 
 pytestmark = pytest.mark.xdist_group("served-sources")
 TOLERANCE = 1e-4

@@ -15,8 +15,8 @@ from tests.conftest import TASK
 from tests.converters.candidates import gate
 from tests.converters.checkpoints import write_static, write_tokenizer_config, write_vocabulary
 from tests.converters.conftest import PDMODEL
+from trireme.contract.repository import Repository
 from trireme.errors import CheckpointError, GateError
-from trireme.repository import Repository
 
 pytestmark = pytest.mark.xdist_group("static")
 

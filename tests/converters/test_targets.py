@@ -11,9 +11,9 @@ from tests.conftest import CHECKPOINT, ROOT, TASK
 from text_runtime.buckets import Buckets
 from text_runtime.rows import RowTokenizer
 from text_runtime.tensors import TEXT
-from trireme.contract import Step
+from trireme.contract.pipelines import Step
+from trireme.contract.repository import Repository
 from trireme.errors import ContractError, UnsupportedError
-from trireme.repository import Repository
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,9 @@ from tests.converters.candidates import gate
 from tests.converters.checkpoints import TEXTS, make_model, write_checkpoint, write_tokenizer_config
 from text_runtime.manifest import TokenizerFacts
 from text_runtime.tokenizer import FILE_NAME, TextTokenizer
-from trireme.contract import Step
+from trireme.contract.pipelines import Step
+from trireme.contract.repository import Repository
 from trireme.errors import GateError
-from trireme.repository import Repository
 
 pytestmark = pytest.mark.xdist_group("tokenizers")
 MAX_LENGTH = 24

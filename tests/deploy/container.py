@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from serving.wheel import locate_wheel
-from trireme.free_ports import free_ports
+from trireme.machine.free_ports import free_ports
+from trireme.serving.wheel import locate_wheel
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "0123456789abcdef0123456789abcdef"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from trireme.gpu_config import CACHE_FOLDER
+from trireme.contract.gpu_configs import CACHE_FOLDER
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVICES = ["triton-cpu", "triton-gpu"]

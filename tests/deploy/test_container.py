@@ -8,8 +8,8 @@ import pytest
 from tritonclient import grpc, http
 from tritonclient.utils import InferenceServerException
 
-from serving.process import is_stub
 from tests.deploy.container import Container
+from trireme.serving.process import is_stub
 
 _CONTROL = {
     "http": (http, "trireme-control-token"),

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from serving.launch import LATENCY_SUMMARIES
-from trireme.allocator import with_allocator
-from trireme.contract import Step
+from trireme.contract.pipelines import Step
+from trireme.machine.allocator import with_allocator
+from trireme.serving.launch import LATENCY_SUMMARIES
 
 ENTRYPOINT = Path(__file__).resolve().parents[2] / "docker/entrypoint.sh"
 TOKEN = "an_operator-token-of-enough-length"

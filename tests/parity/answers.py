@@ -15,7 +15,7 @@ from converters.sources import Pooling, SourceOptions
 from tests.parity.cases import RightValues
 from text_runtime.local import LocalPipeline, text_tensor
 from text_runtime.tasks import Tensors
-from trireme.repository import Repository
+from trireme.contract.repository import Repository
 
 NAME = "x"
 CLOSE = 1e-4

@@ -15,7 +15,7 @@ from tests.parity.answers import NAME
 from tests.parity.cases import is_long_run
 from tests.parity.strings import any_string
 from text_runtime.tokenizer import TextTokenizer
-from trireme.repository import Repository
+from trireme.contract.repository import Repository
 
 pytestmark = [
     pytest.mark.huggingface,

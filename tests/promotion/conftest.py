@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from promotion.spec import PromotionSpec
-from serving import Server, ServerSpec, start
 from tests.conftest import once
 from tests.promotion.releases import NAME, make_repository
+from trireme.promotion.spec import PromotionSpec
+from trireme.serving import Server, ServerSpec, start
 
 
 @pytest.fixture(scope="session")

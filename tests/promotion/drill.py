@@ -13,12 +13,12 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from promotion.promoter import Promoter, promoting
-from promotion.spec import PromotionSpec
-from serving import Server, ServerSpec, start
-from serving.process import stubs_of
 from tests.promotion.load import Answer, Load, goldens_of, percentile_ms
 from tests.promotion.releases import NAME, make_repository
+from trireme.promotion.promoter import Promoter, promoting
+from trireme.promotion.spec import PromotionSpec
+from trireme.serving import Server, ServerSpec, start
+from trireme.serving.process import stubs_of
 
 LIMIT_MS = 250.0
 _SETTLE_S = 0.5

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
-from promotion.control import Control
-from promotion.servers import Target
 from tests.promotion.releases import NAME
 from text_runtime.golden import GoldenRequests, read_golden
-from trireme.repository import ROUTER_VERSION
+from trireme.contract.repository import ROUTER_VERSION
+from trireme.promotion.control import Control
+from trireme.promotion.servers import Target
 
 # A fork of this process would inherit gRPC's locks as other threads hold them, and might hang.
 _context = multiprocessing.get_context("forkserver")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from text_runtime.manifest import FILE_NAME as MANIFEST_NAME
 from text_runtime.manifest import sha256_of
-from trireme.repository import Repository
+from trireme.contract.repository import Repository
 
 NAME = "demo"
 WORDS = {1: ("negative", "positive"), 2: ("bad", "good")}

@@ -10,22 +10,22 @@ from pathlib import Path
 
 import pytest
 
-from promotion.layout import Traffic
-from promotion.moves import Mover
-from promotion.overview import servers_of
-from promotion.promoter import promoting
-from promotion.spec import PromotionSpec
-from serving import Server, ServerSpec, start
-from serving.process import model_of, stubs_of
 from tests.promotion.load import Answer, Load, goldens_of
 from tests.promotion.releases import NAME
 from trireme.errors import FleetError
+from trireme.promotion.layout import Traffic
+from trireme.promotion.moves import Mover
+from trireme.promotion.overview import servers_of
+from trireme.promotion.promoter import promoting
+from trireme.promotion.spec import PromotionSpec
+from trireme.serving import Server, ServerSpec, start
+from trireme.serving.process import model_of, stubs_of
 
 _ENDLESS_MOVES = """
 import sys
 from pathlib import Path
-from promotion.promoter import promoting
-from promotion.spec import PromotionSpec
+from trireme.promotion.promoter import promoting
+from trireme.promotion.spec import PromotionSpec
 
 spec = PromotionSpec("demo", Path(sys.argv[1]), (sys.argv[2],))
 moves = [

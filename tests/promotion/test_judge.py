@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from promotion.control import Control
-from promotion.judge import Thresholds, compare
-from promotion.layout import Traffic
-from promotion.metrics import Side
-from promotion.servers import Target
-from promotion.spec import PromotionSpec
-from serving import Server, ServerSpec, start
 from tests.conftest import once
 from tests.promotion.releases import NAME, WORDS, Size, copy_release, make_checkpoint, sign
 from trireme.errors import InferenceError
+from trireme.promotion.control import Control
+from trireme.promotion.judge import Thresholds, compare
+from trireme.promotion.layout import Traffic
+from trireme.promotion.metrics import Side
+from trireme.promotion.servers import Target
+from trireme.promotion.spec import PromotionSpec
+from trireme.serving import Server, ServerSpec, start
 
 ALIKE, OTHER_LABELS, FAILING, SLOW = 3, 2, 4, 5
 """Releases beside the current one, 1, by what is wrong with them; `ALIKE` answers as 1 does."""

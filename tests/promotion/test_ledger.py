@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from promotion.ledger import Entry, Ledger
+from trireme.promotion.ledger import Entry, Ledger
 
 
 def test_entries_come_back_as_they_were_written(tmp_path: Path) -> None:

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from promotion.disk import PipelineDisk
-from promotion.layout import Layout, Traffic, parse_layout
-from promotion.memory import require_memory
 from tests.promotion.releases import NAME
 from text_runtime.golden import difference
 from text_runtime.routing import Split, parse_split
+from trireme.contract.integrity import verify_release
+from trireme.contract.repository import Repository
 from trireme.errors import MemoryShortError
-from trireme.integrity import verify_release
-from trireme.repository import Repository
+from trireme.promotion.disk import PipelineDisk
+from trireme.promotion.layout import Layout, Traffic, parse_layout
+from trireme.promotion.memory import require_memory
 
 
 def test_a_split_keeps_keys_and_a_raised_percentage_only_adds_some() -> None:

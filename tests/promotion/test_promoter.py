@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from promotion.control import Control
-from promotion.fleet import Fleet
-from promotion.layout import Layout, Traffic
-from promotion.overview import servers_of
-from promotion.promoter import promoting
-from promotion.servers import Target
-from promotion.shadow import shadow_live, shadow_recorded
-from promotion.spec import PromotionSpec
-from serving import Server, ServerSpec, start
 from tests.promotion.drill import drill
 from tests.promotion.load import Load, goldens_of
 from tests.promotion.releases import NAME, WORDS, copy_release, sign
 from trireme.errors import BusyError, IntegrityError, PromotionError, TriremeError
+from trireme.promotion.control import Control
+from trireme.promotion.fleet import Fleet
+from trireme.promotion.layout import Layout, Traffic
+from trireme.promotion.overview import servers_of
+from trireme.promotion.promoter import promoting
+from trireme.promotion.servers import Target
+from trireme.promotion.shadow import shadow_live, shadow_recorded
+from trireme.promotion.spec import PromotionSpec
+from trireme.serving import Server, ServerSpec, start
 
 
 def answering(spec: PromotionSpec) -> int | None:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from promotion.layout import Traffic
-from promotion.overview import servers_of
-from promotion.servers import find_targets
-from promotion.spec import PromotionSpec
-from serving import ServerSpec, start
 from tests.promotion.releases import NAME
 from trireme.errors import ServerError
+from trireme.promotion.layout import Traffic
+from trireme.promotion.overview import servers_of
+from trireme.promotion.servers import find_targets
+from trireme.promotion.spec import PromotionSpec
+from trireme.serving import ServerSpec, start
 
 REPLICAS = ("127.0.0.1", "127.0.0.2")
 _WITH_HOSTS = 'mount --bind "$0" /etc/hosts && exec "$@"'

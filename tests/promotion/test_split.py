@@ -12,14 +12,14 @@ import pytest
 import tritonclient.grpc as triton_grpc
 from tritonclient.utils import InferenceServerException
 
-from promotion.metrics import CanaryCounts, read_counts
-from promotion.promoter import promoting
-from promotion.spec import PromotionSpec
-from serving import Server
-from serving.process import model_of, stubs_of, version_of
 from tests.promotion.load import Answer, Load, goldens_of
 from tests.promotion.releases import NAME
 from text_runtime.routing import Split
+from trireme.promotion.metrics import CanaryCounts, read_counts
+from trireme.promotion.promoter import promoting
+from trireme.promotion.spec import PromotionSpec
+from trireme.serving import Server
+from trireme.serving.process import model_of, stubs_of, version_of
 
 PERCENT = 10.0
 PULSES = 40

@@ -2,7 +2,7 @@
 
 import urllib.request
 
-from serving import Server
+from trireme.serving import Server
 
 FLUSHED_S = 1.2
 """After so long the steps have told what they counted."""

@@ -2,9 +2,9 @@
 
 import time
 
-from serving import Server
 from tests.python_backends.counting import FLUSHED_S, counter
 from trireme.client import Client
+from trireme.serving import Server
 
 
 def test_rows_tokens_and_labels_are_counted_by_release(served: Server) -> None:

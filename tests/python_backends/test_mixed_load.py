@@ -13,14 +13,14 @@ import tritonclient.grpc as triton_grpc
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from serving import Server
 from tests.python_backends.counting import FLUSHED_S, counter
 from tests.tasks.ways import url_of
 from text_runtime.local import LocalPipeline, text_tensor
 from text_runtime.manifest import read_manifest
 from trireme.client import Client
+from trireme.contract.repository import Repository
 from trireme.errors import TimedOutError
-from trireme.repository import Repository
+from trireme.serving import Server
 
 TOLERANCE = 1e-4
 WAIT_S = 60

@@ -13,10 +13,10 @@ import tritonclient.grpc as triton
 from tritonclient.utils import InferenceServerException
 
 from converters.export import EncoderSpec, ExportSpec, export
-from serving import Server, ServerSpec, start
 from tests.conftest import CHECKPOINT, TASK, once
 from trireme.client import Client
 from trireme.errors import InferenceError
+from trireme.serving import Server, ServerSpec, start
 
 pytestmark = pytest.mark.xdist_group("neighbours")
 PIPELINES = {

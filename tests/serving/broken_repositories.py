@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from text_runtime.manifest import FILE_NAME, read_manifest, sha256_of
-from trireme.repository import Repository
+from trireme.contract.repository import Repository
 
 Break = Callable[[Path], object]
 

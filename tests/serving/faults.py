@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from serving.check import READABLE
 from tests.serving.broken_repositories import (
     Break,
     add,
@@ -16,6 +15,7 @@ from tests.serving.broken_repositories import (
     swap,
     write_graph,
 )
+from trireme.serving.check import READABLE
 
 
 class Proof(Enum):

@@ -10,9 +10,9 @@ from pathlib import Path
 from tritonclient.grpc.model_config_pb2 import ModelInstanceGroup
 
 from text_runtime.manifest import FILE_NAME, sha256_of
-from trireme.config import render
-from trireme.contract import Step
-from trireme.repository import CONFIG_NAME, Repository
+from trireme.contract.configs import render
+from trireme.contract.pipelines import Step
+from trireme.contract.repository import CONFIG_NAME, Repository
 
 _MODEL = """
 import json

@@ -16,9 +16,9 @@ import pytest
 from loadtest.bench import generator
 from loadtest.bench.target import triton_target
 from loadtest.bench.triton_statistics import facts_between, read_counts
-from serving import Server, ServerSpec, start
 from tests.serving.stand_in import put_in_place_of_the_plan
 from trireme.client import Client
+from trireme.serving import Server, ServerSpec, start
 
 CONCURRENCY = 64
 SECONDS = 4.0

@@ -13,18 +13,18 @@ import tritonclient.grpc as triton_grpc
 from tritonclient.utils import InferenceServerException
 
 from converters.export import EncoderSpec, ExportSpec, export
-from promotion.disk import PipelineDisk
-from promotion.layout import Traffic
-from serving import Server, ServerSpec, start
-from serving.check import CHECKS, READABLE, check_repository
-from serving.finding import FAIL, WARN
 from tests.conftest import CHECKPOINT, ROOT, TASK
 from tests.planned import copy_with_plan
 from tests.serving.broken_repositories import write_chain, write_graph, write_onnx, write_openvino
 from tests.serving.faults import FAULTS, Fault, Proof
 from tests.serving.throwaway import ask, write_pipeline
+from trireme.contract.repository import Repository
 from trireme.errors import TriremeError
-from trireme.repository import Repository
+from trireme.promotion.disk import PipelineDisk
+from trireme.promotion.layout import Traffic
+from trireme.serving import Server, ServerSpec, start
+from trireme.serving.check import CHECKS, READABLE, check_repository
+from trireme.serving.finding import FAIL, WARN
 
 _WRITE = {"chain": write_chain, "spare": write_chain, "onnx": write_onnx, "openvino": write_openvino}
 USUAL = ROOT / "tests/testdata/usual_repository"

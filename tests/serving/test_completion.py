@@ -10,18 +10,18 @@ import pytest
 import tritonclient.grpc as triton_grpc
 from tritonclient.utils import InferenceServerException
 
-from serving import ServerSpec
-from serving.check import check_repository
-from serving.finding import FAIL
-from serving.launch import Launch
-from serving.layout import lay_out_backends
-from serving.ports import Ports
-from serving.process import clear
-from serving.wheel import locate_wheel
 from tests.serving.broken_repositories import write
 from tests.serving.throwaway import write_pipeline
-from trireme.free_ports import free_ports
-from trireme.state import control_headers
+from trireme.machine.free_ports import free_ports
+from trireme.machine.local_servers import control_headers
+from trireme.serving import ServerSpec
+from trireme.serving.check import check_repository
+from trireme.serving.finding import FAIL
+from trireme.serving.launch import Launch
+from trireme.serving.layout import lay_out_backends
+from trireme.serving.ports import Ports
+from trireme.serving.process import clear
+from trireme.serving.wheel import locate_wheel
 
 LOAD_TIMEOUT_S = 60
 ECHO = """

@@ -9,11 +9,11 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from serving.check import check_repository, is_completed_by_its_server
-from serving.finding import FAIL, WARN
 from tests.serving.broken_repositories import write, write_graph
 from tests.serving.test_check import run
 from tests.serving.throwaway import write_pipeline
+from trireme.serving.check import check_repository, is_completed_by_its_server
+from trireme.serving.finding import FAIL, WARN
 
 GRAPH = 'platform: "onnxruntime_onnx"'
 ROWS = 'input { name: "ids" data_type: TYPE_INT64 dims: [16] } output { name: "logits" data_type: TYPE_FP32 dims: [2] }'

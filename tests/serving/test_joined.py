@@ -14,15 +14,15 @@ import tritonclient.grpc as triton_grpc
 from tritonclient.utils import InferenceServerException
 
 from converters.export import EncoderSpec, ExportSpec, export
-from serving import Server, ServerSpec, start
-from serving.check import check_repository
-from serving.process import model_of, stubs_of
 from tests.python_backends.counting import FLUSHED_S, counter
 from tests.serving.throwaway import seconds_until_answered
 from trireme.client import Client
+from trireme.contract.integrity import verify_release
+from trireme.contract.repository import Repository
 from trireme.errors import ContractError, UnsupportedError
-from trireme.integrity import verify_release
-from trireme.repository import Repository
+from trireme.serving import Server, ServerSpec, start
+from trireme.serving.check import check_repository
+from trireme.serving.process import model_of, stubs_of
 
 CHECKPOINT = Path(__file__).parents[2] / "examples/sentiment/checkpoint"
 WITHIN_S = 5.0

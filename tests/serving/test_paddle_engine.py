@@ -7,9 +7,9 @@ import numpy.typing as npt
 import pytest
 
 from converters.export import EncoderSpec, ExportSpec, export
-from serving import ServerSpec, start
 from tests.conftest import CHECKPOINT, TASK
 from trireme.client import Client
+from trireme.serving import ServerSpec, start
 
 TEXTS = 60
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from serving import doctor, hardware
-from serving.backoff import Backoff
-from serving.doctor import FAIL, OK, WARN, diagnose
-from serving.ports import bind
-from serving.state import _require_private
-from serving.triton_log import last_error
 from trireme.errors import ServerError
+from trireme.serving import doctor, hardware
+from trireme.serving.backoff import Backoff
+from trireme.serving.doctor import FAIL, OK, WARN, diagnose
+from trireme.serving.ports import bind
+from trireme.serving.state import _require_private
+from trireme.serving.triton_log import last_error
 
 
 @pytest.mark.parametrize(

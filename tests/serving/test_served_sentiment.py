@@ -12,8 +12,8 @@ import pytest
 import tritonclient.grpc as triton_grpc
 from tritonclient.utils import InferenceServerException
 
-from serving import Server
 from trireme.client import Client
+from trireme.serving import Server
 
 TOLERANCE = 1e-4
 

@@ -16,15 +16,15 @@ from pathlib import Path
 import psutil
 import pytest
 
-from serving import ServerSpec, start
-from serving.ports import Ports, choose_ports
-from serving.process import stubs_of
 from tests.forks import forks_from_now
 from tests.serving.throwaway import ask, regions_of, write_pipeline
 from text_runtime.manifest import sha256_of
-from trireme.contract import Step
+from trireme.contract.pipelines import Step
 from trireme.errors import IntegrityError, PortError, RepositoryError, ServerError
-from trireme.state import local_servers
+from trireme.machine.local_servers import local_servers
+from trireme.serving import ServerSpec, start
+from trireme.serving.ports import Ports, choose_ports
+from trireme.serving.process import stubs_of
 
 
 @pytest.fixture
@@ -221,7 +221,9 @@ def test_a_free_port_that_is_lost_before_triton_takes_it_is_replaced(
         listener.listen()
         taken = Ports(listener.getsockname()[1], 1, 2)
         offers = iter([taken])
-        monkeypatch.setattr("serving.server.choose_ports", lambda spec: next(offers, None) or choose_ports(spec))
+        monkeypatch.setattr(
+            "trireme.serving.server.choose_ports", lambda spec: next(offers, None) or choose_ports(spec)
+        )
         with start(ServerSpec(parrots, 0, 0, 0)) as server:
             assert not server.http_url.endswith(f":{taken.http}")
 
@@ -233,7 +235,7 @@ def test_a_wanted_port_that_is_lost_before_triton_takes_it_is_named(
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         taken = listener.getsockname()[1]
-        monkeypatch.setattr("serving.server.choose_ports", lambda _: Ports(taken, 1, 2))
+        monkeypatch.setattr("trireme.serving.server.choose_ports", lambda _: Ports(taken, 1, 2))
         with pytest.raises(PortError, match=rf"port {taken} is already in use.*--http-port"):
             start(ServerSpec(parrots, taken, 0, 0))
 

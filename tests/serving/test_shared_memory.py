@@ -13,9 +13,9 @@ import tritonclient.grpc as triton_grpc
 import tritonclient.http as triton_http
 from tritonclient.utils import InferenceServerException, serialize_byte_tensor, shared_memory
 
-from serving import Server, ServerSpec, start
-from serving.data_regions import data_regions
-from serving.finding import OK, WARN
+from trireme.serving import Server, ServerSpec, start
+from trireme.serving.data_regions import data_regions
+from trireme.serving.finding import OK, WARN
 
 TEXTS = np.array([["物流很快，质量也好".encode()], ["用了两天就坏了".encode()]], dtype=np.object_)
 PROTOCOLS = pytest.mark.parametrize("protocol", [triton_http, triton_grpc], ids=["http", "grpc"])

@@ -13,10 +13,10 @@ import pytest
 import tritonclient.grpc as triton_grpc
 from tritonclient.utils import InferenceServerException
 
-from serving import Server, ServerSpec, start
-from serving.process import is_stub, model_of, stubs_of
 from tests.serving.throwaway import BROKEN_MODEL, ask, regions_of, seconds_until_answered, write_pipeline
 from trireme.errors import ServerError
+from trireme.serving import Server, ServerSpec, start
+from trireme.serving.process import is_stub, model_of, stubs_of
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,7 @@ def test_a_step_that_dies_while_another_comes_back_comes_back_too(server: Server
 def test_all_instances_are_replaced_when_one_died_and_none_of_the_old_stays(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("serving.supervision.DRAIN_TIMEOUT_S", 1)
+    monkeypatch.setattr("trireme.serving.supervision.DRAIN_TIMEOUT_S", 1)
     old = stubs_by_model(server, "twins_encoder")
     old[0].kill()
     with ThreadPoolExecutor(4) as pool:  # some of these die with the stub, and the old instances would stay for them
@@ -205,7 +205,7 @@ def test_the_orphans_of_a_killed_triton_are_killed_before_it_comes_back(server: 
 def test_a_triton_that_does_not_come_back_ends_the_waiting_with_its_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("serving.supervision._FAILED_STARTS_MAX", 2)
+    monkeypatch.setattr("trireme.serving.supervision._FAILED_STARTS_MAX", 2)
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     root = write_pipeline(tmp_path)
     try:

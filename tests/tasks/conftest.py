@@ -12,10 +12,10 @@ import pytest
 
 from converters.export import ExportSpec, export
 from converters.sources import Pooling, SourceOptions
-from serving import Server, ServerSpec, start
 from tests.conftest import once
 from tests.tasks.checkpoints import MAX_POSITIONS, NAMES, TOPICS, make_checkpoint
 from tests.tasks.texts import hard_texts
+from trireme.serving import Server, ServerSpec, start
 
 _MEAN = {"options": SourceOptions(pooling=Pooling.MEAN), "is_normalized": True}
 PIPELINES: dict[str, tuple[str, str, dict[str, Any]]] = {

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from serving import Server
 from tests.tasks.checkpoints import MAX_POSITIONS
 from tests.tasks.ways import WAYS, call, raw, url_of
 from text_runtime.tasks import task, task_names
@@ -17,7 +16,7 @@ from trireme.client import Address, AsyncClient, Client, Entity, Retries
 from trireme.client.codecs import codec_names, codec_of
 from trireme.client.exchange import Call, Request
 from trireme.client.sync_transports import sync_transport
-from trireme.contract import Contract, task_of
+from trireme.contract.pipelines import Contract, task_of
 from trireme.errors import (
     AddressError,
     InputError,
@@ -27,6 +26,7 @@ from trireme.errors import (
     UnknownPipelineError,
     WrongTaskError,
 )
+from trireme.serving import Server
 
 pytestmark = pytest.mark.xdist_group("tasks")
 TEXTS = ["中国北京大学的John Smith", "😀 去年在Paris", ""]

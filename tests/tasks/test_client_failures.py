@@ -9,12 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from serving import Server, ServerSpec, start
 from tests.serving.throwaway import NAME, write_pipeline
 from tests.tasks.ways import WAYS, call, url_of
 from trireme.client import AsyncClient, Client, Retries
 from trireme.client.exchange import Call
 from trireme.errors import TimedOutError, UnavailableError
+from trireme.serving import Server, ServerSpec, start
 
 PATIENT = Retries(attempts=200, first_wait_s=0.1, longest_wait_s=0.3)
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from serving import Server
 from tests.conftest import ROOT
 from text_runtime.tasks import task, task_names
 from trireme.client.codecs import codec_of
+from trireme.serving import Server
 
 pytestmark = pytest.mark.xdist_group("tasks")
 DOCUMENT = (ROOT / "docs/tasks.md").read_text(encoding="utf-8")

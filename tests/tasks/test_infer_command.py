@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from serving import Server
 from tests.tasks.ways import raw
-from trireme.cli import main
+from trireme.cli.app import main
+from trireme.serving import Server
 
 pytestmark = pytest.mark.xdist_group("tasks")
 TEXT = "中国[北京大学]的John Smith"

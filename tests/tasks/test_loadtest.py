@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from serving import Server
 from tests.conftest import ROOT
+from trireme.serving import Server
 
 pytestmark = pytest.mark.xdist_group("tasks")
 

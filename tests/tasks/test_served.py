@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from serving import Server
 from tests.tasks.conftest import THRESHOLDS, TWINS, Source
 from trireme.client import Client, Outputs
 from trireme.errors import RefusedInputError
+from trireme.serving import Server
 
 pytestmark = pytest.mark.xdist_group("tasks")
 TOLERANCE = 1e-4

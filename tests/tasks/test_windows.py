@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from serving import Server
 from tests.tasks.checkpoints import TAGS
 from tests.tasks.conftest import Source
 from tests.tasks.test_served import TOLERANCE, ask, softmax
+from trireme.serving import Server
 
 pytestmark = pytest.mark.xdist_group("tasks")
 ROOM, SHARED = 62, 16

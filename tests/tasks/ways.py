@@ -5,8 +5,8 @@ import json
 import urllib.request
 from typing import Any
 
-from serving import Server
 from trireme.client import AsyncClient, Client, Retries
+from trireme.serving import Server
 
 WAYS = ("http", "grpc", "http.aio", "grpc.aio")
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trireme.contract import MAX_BATCH_SIZE, task_of
+from trireme.contract.pipelines import MAX_BATCH_SIZE, task_of
 
 Columns = Mapping[str, Sequence[str]]
 """Texts by input name, each column with one text a row."""

@@ -10,7 +10,7 @@ from tritonclient.utils import InferenceServerException
 
 from text_runtime.deadlines import EXPIRED
 from trireme.client.exchange import Call, Request
-from trireme.contract import MAX_BATCH_SIZE
+from trireme.contract.pipelines import MAX_BATCH_SIZE
 from trireme.errors import (
     InferenceError,
     RefusedInputError,

@@ -11,7 +11,7 @@ import tritonclient.http as triton_http
 from tritonclient.utils import triton_to_np_dtype
 
 from trireme.client.exchange import Columns, Reply, Request, Signature
-from trireme.repository import ROUTER_VERSION
+from trireme.contract.repository import ROUTER_VERSION
 
 _RELEASE = "release"
 

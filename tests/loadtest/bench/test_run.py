@@ -13,8 +13,8 @@ from loadtest.bench.report import tables, write
 from loadtest.bench.run import FLUSH_S, BenchSpec, Measurement, run
 from loadtest.bench.target import Target, triton_target
 from loadtest.bench.triton_statistics import Counts, facts_between, read_counts
-from serving import ServerSpec, start
 from tests.conftest import ROOT
+from trireme.serving import ServerSpec, start
 
 REVIEWS = ROOT / "examples/sentiment/reviews.txt"
 IN_FLIGHT = 64

@@ -1,0 +1,131 @@
+"""The command that asks a served pipeline, whatever its task."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from trireme.cli.console import stdout
+from trireme.cli.text_files import read_lines
+from trireme.errors import InputError
+
+if TYPE_CHECKING:
+    from trireme.client import Client
+    from trireme.client.exchange import Columns
+
+
+_Terms = dict[str, str | None]
+"""The prompt and the key with which every request is asked."""
+
+
+def infer(
+    pipeline: Annotated[str, typer.Argument(help="The pipeline's name.")],
+    texts: Annotated[list[str] | None, typer.Argument(help="Texts, unless --input gives them.")] = None,
+    pair: Annotated[
+        list[str] | None,
+        typer.Option(help="Pair tasks: the second text; one for each text, or several for one text."),
+    ] = None,
+    schema: Annotated[str, typer.Option(help="Information extraction: what is asked, as JSON or @FILE.")] = "",
+    input: Annotated[Path | None, typer.Option(help="A file with one text a line; '-' reads stdin.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object a text, in order.")] = False,
+    url: Annotated[str, typer.Option(help="HTTP address of the server.")] = "127.0.0.1:8000",
+    grpc: Annotated[str | None, typer.Option(help="gRPC address of the server; takes the place of --url.")] = None,
+    prompt: Annotated[str | None, typer.Option(help="Embeddings: which of the release's prompts, by its name.")] = None,
+    key: Annotated[str | None, typer.Option(help="A user's key: during a canary it always meets one release.")] = None,
+    timeout: Annotated[
+        float, typer.Option(min=0.001, max=1_000_000, help="Seconds that a request of 64 texts may take.")
+    ] = 30.0,
+) -> None:
+    """Ask a pipeline, and print the answer for each text. The server says what the pipeline's task is.
+
+    Examples, one for each kind of task:
+
+    `trireme infer sentiment "物流很快，质量也好" "用了两天就坏了"`
+
+    `trireme infer ner --input sentences.txt --json > entities.jsonl`
+
+    `trireme infer same-meaning "怎么退款" --pair "如何申请退款"`
+
+    `trireme infer reranker "怎么退款" --pair "七天内可退" --pair "快递三天到"`
+
+    `trireme infer uie "小米成立于2010年" --schema '[{"公司": ["成立时间"]}]'`
+
+    `cat texts.txt | trireme infer embedder --input - --json --grpc 127.0.0.1:8001`
+    """
+    from trireme.client import Client
+    from trireme.client.address import Address
+
+    address = Address.parse(f"grpc://{grpc.removeprefix('grpc://')}" if grpc else url)
+    asked = _texts(texts or [], input)
+    with Client(address, pipeline, timeout) as client:
+        columns = _columns(client.task_name(), asked, pair or [], schema)
+        (_print_lines if json else _print_view)(client, columns, {"prompt": prompt, "key": key})
+
+
+def _texts(given: Sequence[str], path: Path | None) -> Sequence[str]:
+    if bool(given) == bool(path):
+        raise typer.BadParameter("give texts, or --input with a file of them")
+    return given if path is None else read_lines(path)
+
+
+def _columns(task_name: str, texts: Sequence[str], pairs: Sequence[str], schema: str) -> "Columns":
+    """What the task takes, no more and no less."""
+    from text_runtime.tasks import task
+    from text_runtime.tensors import SCHEMA, TEXT, TEXT_PAIR
+
+    repeated = list(texts) * len(pairs) if len(texts) == 1 and pairs else list(texts)
+    given = {TEXT.name: repeated, TEXT_PAIR.name: list(pairs)}
+    given[SCHEMA.name] = [_schema(schema)] * len(repeated) if schema else []
+    wanted = [tensor.name for tensor in task(task_name).inputs]
+    for name, option in ((TEXT_PAIR.name, "--pair"), (SCHEMA.name, "--schema")):
+        if name in wanted and len(given[name]) != len(repeated):
+            raise InputError(name, f"{task_name} takes one for each text, not {len(given[name])}", f"give {option}")
+        if name not in wanted and given[name]:
+            raise InputError(name, f"{task_name} takes none", f"leave {option} out")
+    return {name: given[name] for name in wanted}
+
+
+def _schema(given: str) -> str:
+    if not given.startswith("@"):
+        return given
+    try:
+        return Path(given[1:]).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError("schema", f"{given[1:]} cannot be read ({error})", "name a file of JSON") from error
+
+
+def _print_lines(client: "Client", columns: "Columns", terms: _Terms) -> None:
+    """Line by line as answers come, so that a long file's first answers can be used before its last are there."""
+    import orjson
+
+    from text_runtime.tensors import SCHEMA
+
+    for asked, answer in _answers(client, columns, terms):
+        texts = {name: text for name, text in asked.items() if name != SCHEMA.name}
+        line = orjson.dumps(texts | vars(answer), option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
+        sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
+
+
+def _print_view(client: "Client", columns: "Columns", terms: _Terms) -> None:
+    from trireme.client.answers import answers_view
+
+    asked, answers = zip(*_answers(client, columns, terms), strict=True)
+    stdout.print(answers_view(asked, answers))
+
+
+def _answers(client: "Client", columns: "Columns", terms: _Terms) -> Iterator[tuple[dict[str, str], object]]:
+    """Each row and its answer, asked request by request: the time-out is a request's, however long the file."""
+    from trireme.client.codecs import codec_of
+    from trireme.contract.pipelines import MAX_BATCH_SIZE
+
+    codec = codec_of(client.task_name())
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    for start in range(0, len(rows), MAX_BATCH_SIZE):
+        asked = rows[start : start + MAX_BATCH_SIZE]
+        outputs = client.infer(
+            {name: [row[name] for row in asked] for name in columns}, prompt=terms["prompt"], key=terms["key"]
+        )
+        yield from zip(asked, codec.rows(codec.decode(outputs)), strict=True)

@@ -1,0 +1,153 @@
+"""Commands that move a pipeline between releases."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from trireme.cli.console import stderr, stdout
+from trireme.cli.pipeline import Release, on_pipeline
+from trireme.cli.text_files import read_texts
+
+if TYPE_CHECKING:
+    from trireme.promotion.judge import Verdict
+    from trireme.promotion.layout import Layout
+    from trireme.promotion.ledger import Entry
+    from trireme.promotion.promoter import Promoter
+    from trireme.promotion.spec import PromotionSpec
+
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print what would be done.")]
+Percent = Annotated[float, typer.Option(min=0, max=100, help="Share of requests that it gets.")]
+
+
+@on_pipeline
+def stage(spec: "PromotionSpec", release: Release, dry_run: DryRun = False) -> None:
+    """Load a release beside the current one on every server; its golden requests must pass there."""
+    _run(spec, dry_run, lambda before: before.with_loaded(release), lambda promoter: promoter.stage(release))
+
+
+@on_pipeline
+def shadow(
+    spec: "PromotionSpec",
+    release: Release,
+    seconds: Annotated[float, typer.Option(min=0, max=1_000_000, help="How long to compare.")] = 30.0,
+    texts: Annotated[Path | None, typer.Option(help="Recorded texts, one a line; by default the golden ones.")] = None,
+    live: Annotated[bool, typer.Option(help="Mirror real requests instead.")] = False,
+    percent: Percent = 100.0,
+) -> None:
+    """Compare a staged release with the current one: label agreement and latency."""
+    from trireme.promotion.shadow import shadow_live, shadow_recorded
+
+    lines = read_texts(texts) if texts else []
+    report = shadow_live(spec, release, seconds, percent) if live else shadow_recorded(spec, release, seconds, lines)
+    stdout.print(f"{report.texts} texts, {report.agreement:.2%} with the same label", highlight=False)
+    table = Table("release", "median ms", "p99 ms")
+    for number in report.median_s:
+        table.add_row(str(number), f"{report.median_s[number] * 1000:.1f}", f"{report.p99_s[number] * 1000:.1f}")
+    stdout.print(table)
+
+
+@on_pipeline
+def canary(
+    spec: "PromotionSpec",
+    release: Release,
+    percent: Percent = 10.0,
+    judge: Annotated[bool, typer.Option("--judge", help="Watch it, then promote it or roll it back.")] = False,
+    seconds: Annotated[float, typer.Option(min=0, max=1_000_000, help="How long --judge watches.")] = 60.0,
+    max_failure_rate: Annotated[float, typer.Option(min=0, max=1, help="Allowed excess of failures.")] = 0.001,
+    max_p99_ratio: Annotated[
+        float, typer.Option(min=0, max=1_000_000, help="Allowed p99, relative to the current release's.")
+    ] = 1.5,
+    max_label_shift: Annotated[float, typer.Option(min=0, max=1, help="Allowed shift of the labels' shares.")] = 0.1,
+    min_requests: Annotated[int, typer.Option(min=1, help="Requests that each side must have answered.")] = 200,
+    dry_run: DryRun = False,
+) -> None:
+    """Let a release answer a share of the requests; callers with one `key` parameter stay on one side.
+
+    With `--judge` the exit code is 1 where the release was rolled back.
+    """
+    from trireme.promotion.judge import Thresholds, judge_canary
+    from trireme.promotion.layout import Traffic
+
+    limits = Thresholds(max_failure_rate, max_p99_ratio, max_label_shift, min_requests)
+    _run(
+        spec,
+        dry_run,
+        lambda before: before.with_loaded(release).answering(Traffic(before.traffic.current, release, percent)),
+        lambda promoter: promoter.canary(release, percent),
+    )
+    if judge and not dry_run:
+        verdict = judge_canary(spec, release, seconds, limits)
+        _tell(spec, verdict)
+        raise typer.Exit(not verdict.is_passed)
+
+
+@on_pipeline
+def promote(spec: "PromotionSpec", release: Release, dry_run: DryRun = False) -> None:
+    """Let a release answer everything, on all servers or on none; the one before stays loaded."""
+    from trireme.promotion.layout import Traffic
+
+    _run(
+        spec,
+        dry_run,
+        lambda before: before.with_loaded(release).answering(Traffic(release)),
+        lambda promoter: promoter.promote(release),
+    )
+
+
+@on_pipeline
+def rollback(spec: "PromotionSpec", dry_run: DryRun = False) -> None:
+    """End a canary, or go back to the release before."""
+    _run(spec, dry_run, lambda before: _rolled_back(spec, before), lambda promoter: promoter.rollback())
+
+
+@on_pipeline
+def retire(spec: "PromotionSpec", release: Release, dry_run: DryRun = False) -> None:
+    """Unload a release that answers nothing; it stays on disk."""
+    _run(spec, dry_run, lambda before: before.without(release), lambda promoter: promoter.retire(release))
+
+
+def _run(
+    spec: "PromotionSpec",
+    is_dry: bool,
+    change: Callable[["Layout"], "Layout"],
+    action: Callable[["Promoter"], "Entry"],
+) -> None:
+    from trireme.promotion.plan import plan
+    from trireme.promotion.promoter import promoting
+
+    if is_dry:
+        before = spec.disk.layout()
+        stdout.print("\n".join(plan(spec, before, change(before))), soft_wrap=True, highlight=False)
+        return
+    with promoting(spec) as promoter:
+        if promoter.recovered:
+            stderr.print(promoter.recovered, style="yellow", highlight=False)
+        _say(spec, action(promoter))
+
+
+def _say(spec: "PromotionSpec", entry: "Entry") -> None:
+    servers, seconds = entry.evidence["servers"], entry.evidence["seconds"]
+    line = f"{entry.command} done in {seconds:.2f} s on {len(servers)} server(s): {spec.pipeline} is at"
+    stdout.print(f"{line} {spec.disk.layout()}", soft_wrap=True, highlight=False)
+
+
+def _tell(spec: "PromotionSpec", verdict: "Verdict") -> None:
+    table = Table("measure", "current", "candidate", "limit", "passed")
+    for row in verdict.findings:
+        values = (f"{value:.4g}" for value in (row.current, row.candidate, row.limit))
+        table.add_row(row.measure, *values, "yes" if row.is_passed else "no")
+    stdout.print(table)
+    if verdict.reason:
+        stdout.print(f"not promoted: {verdict.reason}", soft_wrap=True, highlight=False)
+    _say(spec, verdict.entry)
+
+
+def _rolled_back(spec: "PromotionSpec", before: "Layout") -> "Layout":
+    from trireme.promotion.layout import Traffic
+
+    target = before.traffic.current if before.traffic.candidate else None
+    target = target or spec.ledger.release_before(before.traffic.current) or before.traffic.current
+    return before.with_loaded(target).answering(Traffic(target))

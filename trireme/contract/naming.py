@@ -1,0 +1,35 @@
+"""Which names a new pipeline may have: none that another model of the repository has, or will have one day."""
+
+import re
+from pathlib import Path
+
+from trireme.contract.pipelines import Step, require_spelling
+from trireme.contract.repository import CONFIG_NAME, JOINED_BACKEND, Repository
+from trireme.errors import NameRefusedError
+
+_FIRST_STEPS = {"text_tokenizer", JOINED_BACKEND}
+_SIDE = re.compile(r".+_v\d+")
+
+
+def require_free_name(root: Path, pipeline: str) -> None:
+    """Refuse a name under which an export would write into what is not its own.
+
+    Raises:
+        NameRefusedError: it is misspelt, has the form of a step's or a staged release's name, or a model that is no
+            pipeline has it, or has the name of one of its steps.
+    """
+    require_spelling(pipeline)
+    if step := next((step.value for step in Step if pipeline.endswith(f"_{step.value}")), None):
+        raise NameRefusedError(pipeline, f"a pipeline's own steps end in '_{step}'")
+    if _SIDE.fullmatch(pipeline):
+        raise NameRefusedError(pipeline, "a staged release is asked under such a name, as in 'sentiment_v2'")
+    if foreign := _foreign_model(Repository(root), pipeline):
+        raise NameRefusedError(pipeline, f"{root / foreign} is a model that Trireme did not write")
+
+
+def _foreign_model(repository: Repository, pipeline: str) -> str:
+    """A model that an export under this name would mix with; an export that was killed left a tokenizer of ours."""
+    models = [pipeline, *(step.model_name(pipeline) for step in Step)]
+    there = [model for model in models if (repository.root / model / CONFIG_NAME).exists()]
+    is_ours = {repository.config(model).backend for model in there} & _FIRST_STEPS
+    return "" if is_ours or not there else there[0]

@@ -1,0 +1,135 @@
+"""Where a pipeline's folders lie in a model repository, and what is in them."""
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from google.protobuf.text_format import ParseError
+from tritonclient.grpc.model_config_pb2 import ModelConfig
+
+from text_runtime.manifest import FILE_NAME, Manifest, read_manifest
+from text_runtime.routing import side_name
+from trireme.contract import configs
+from trireme.contract.pipelines import CHAIN, Step, doer
+from trireme.errors import RepositoryError
+
+CONFIG_NAME = "config.pbtxt"
+ROUTER_BACKEND = "text_router"
+JOINED_BACKEND = "text_joined"
+ROUTER_VERSION = 1_000_000
+"""The router's own version: no release has this number, so nobody takes it for one. Its answers name the release in
+the response parameter `release`, where Triton can carry one (2.51 cannot)."""
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A Triton model repository on disk."""
+
+    root: Path
+
+    def require_writable(self) -> None:
+        """Refuse a place that no release can be written to, before an export has worked for it.
+
+        Raises:
+            RepositoryError: it is a file, or stands in one, or may not be written to.
+        """
+        whole = self.root.absolute()
+        nearest = next(path for path in (whole, *whole.parents) if path.exists() or path.is_symlink())
+        if not nearest.is_dir():
+            raise RepositoryError(self.root, f"{nearest} is no folder", "choose another --repository")
+        if not os.access(nearest, os.W_OK | os.X_OK):
+            raise RepositoryError(self.root, f"{nearest} may not be written to", "choose another --repository")
+
+    def pipelines(self) -> list[str]:
+        """Names of the pipelines in it: every folder with a config, and steps of its name beside it."""
+        names = (path.parent.name for path in self.root.glob(f"*/{CONFIG_NAME}"))
+        return sorted(name for name in names if self.step_folder(name, Step.TOKENIZER).is_dir())
+
+    def pipeline_folder(self, pipeline: str) -> Path:
+        """The ensemble's folder."""
+        return self.root / pipeline
+
+    def steps(self, pipeline: str) -> tuple[Step, ...]:
+        """The models that the pipeline's ensemble calls."""
+        name = Step.JOINED.model_name(pipeline)
+        is_there = (self.root / name / CONFIG_NAME).is_file()  # as a step, or as another pipeline's ensemble
+        return (Step.JOINED,) if is_there and self.config(name).backend == JOINED_BACKEND else CHAIN
+
+    def step_models(self, pipeline: str) -> list[str]:
+        """Their names."""
+        return [step.model_name(pipeline) for step in self.steps(pipeline)]
+
+    def step_folder(self, pipeline: str, step: Step) -> Path:
+        """The folder of the model that does a step's work."""
+        return self.root / doer(step, self.steps(pipeline)).model_name(pipeline)
+
+    def release_folders(self, pipeline: str, release: int) -> dict[str, Path]:
+        """Where the files of each of the three steps of a release are: `tokenizer`, `encoder`, `postprocess`."""
+        return {step.value: self.step_folder(pipeline, step) / str(release) for step in CHAIN}
+
+    def folders(self, pipeline: str) -> list[Path]:
+        """All folders of a pipeline: its steps', then the ensemble's."""
+        return [*(self.root / model for model in self.step_models(pipeline)), self.pipeline_folder(pipeline)]
+
+    def releases(self, pipeline: str) -> list[int]:
+        """Published releases in ascending order.
+
+        The ensemble's folder receives its manifest last of all, so a release that has one there is whole.
+        """
+        manifests = self.pipeline_folder(pipeline).glob(f"*/{FILE_NAME}")
+        return sorted(int(path.parent.name) for path in manifests if path.parent.name.isdecimal())
+
+    def manifest(self, pipeline: str, release: int) -> Manifest:
+        """The manifest of a release.
+
+        Raises:
+            RepositoryError: there is no such release, or its manifest cannot be read.
+        """
+        folder = self.pipeline_folder(pipeline) / str(release)
+        try:
+            return read_manifest(folder)
+        except FileNotFoundError as error:
+            known = ", ".join(map(str, self.releases(pipeline))) or "none"
+            raise RepositoryError(folder, "there is no such release", f"releases on disk: {known}") from error
+        except ValueError as error:
+            raise RepositoryError(folder, str(error), "export the release again") from error
+
+    def config(self, model: str) -> ModelConfig:
+        """The config of any model in the repository.
+
+        Raises:
+            RepositoryError: it has none, or it cannot be parsed.
+        """
+        path = self.root / model / CONFIG_NAME
+        try:
+            return configs.parse(path.read_text(encoding="utf-8"))
+        except FileNotFoundError as error:
+            raise RepositoryError(path, "not found", "export a pipeline of that name first") from error
+        except (ParseError, UnicodeDecodeError) as error:
+            raise RepositoryError(path, f"not a model config ({error})", "restore it or export again") from error
+
+    def pinned_release(self, pipeline: str) -> int:
+        """The release that the pipeline's ensemble pins; during a canary the one that it will fall back to.
+
+        Raises:
+            RepositoryError: the pipeline has no config, or its steps are not pinned to one release.
+        """
+        found = self.config(pipeline)
+        if found.backend == ROUTER_BACKEND:
+            return int(found.parameters["current"].string_value)
+        versions = {step.model_version for step in found.ensemble_scheduling.step}
+        if len(versions) != 1 or min(versions) < 1:
+            path = self.pipeline_folder(pipeline) / CONFIG_NAME
+            raise RepositoryError(path, "its steps are not pinned to one release", "promote a release")
+        return int(versions.pop())
+
+    def sides(self, pipeline: str) -> list[int]:
+        """Releases that can be asked by name, `sentiment_v2`, because they are staged."""
+        pattern = re.compile(re.escape(pipeline) + r"_v(\d+)")
+        names = (path.parent.name for path in self.root.glob(f"{pipeline}_v*/{CONFIG_NAME}"))
+        return sorted(int(match[1]) for name in names if (match := pattern.fullmatch(name)))
+
+    def served_models(self, pipeline: str) -> list[str]:
+        """What a server loads to serve a pipeline as it stands; ensembles bring their steps along."""
+        return [*(side_name(pipeline, release) for release in self.sides(pipeline)), pipeline]

@@ -1,0 +1,69 @@
+"""Renders the only parts of a pipeline's configs that ever move: pins, version policies, and the canary's router.
+
+All else is taken over from the configs on disk, so that a tuned instance count or queue survives every promotion.
+"""
+
+from tritonclient.grpc.model_config_pb2 import (
+    ModelConfig,
+    ModelDynamicBatching,
+    ModelInstanceGroup,
+    ModelParameter,
+)
+
+from text_runtime.routing import Split
+from trireme.contract.configs import specific_versions
+from trireme.contract.repository import ROUTER_BACKEND, ROUTER_VERSION
+from trireme.promotion.layout import Traffic
+
+_ROUTERS = 2  # the next requests are tokenized while the last ones are encoded
+
+
+def pinned_ensemble(ensemble: ModelConfig, name: str, release: int) -> ModelConfig:
+    """The same ensemble under a name, with every step pinned to one release."""
+    pinned = ModelConfig()
+    pinned.CopyFrom(ensemble)
+    pinned.name = name
+    pinned.version_policy.CopyFrom(specific_versions([release]))
+    for step in pinned.ensemble_scheduling.step:
+        step.model_version = release
+    return pinned
+
+
+def with_versions(config: ModelConfig, releases: frozenset[int]) -> ModelConfig:
+    """The same step with exactly these releases loaded."""
+    changed = ModelConfig()
+    changed.CopyFrom(config)
+    changed.version_policy.CopyFrom(specific_versions(releases))
+    return changed
+
+
+def router(ensemble: ModelConfig, split: Split) -> ModelConfig:
+    """A router with the ensemble's inputs, outputs and batch size."""
+    texts = {
+        "current": str(split.current),
+        "candidate": str(split.candidate),
+        "percent": f"{split.percent:g}",
+        "mirror": str(split.is_mirror).lower(),
+        "FORCE_CPU_ONLY_INPUT_TENSORS": "yes",
+    }
+    return ModelConfig(
+        name=split.pipeline,
+        backend=ROUTER_BACKEND,
+        max_batch_size=ensemble.max_batch_size,
+        input=ensemble.input,
+        output=ensemble.output,
+        dynamic_batching=ModelDynamicBatching(),
+        instance_group=[ModelInstanceGroup(count=_ROUTERS, kind=ModelInstanceGroup.KIND_CPU)],
+        parameters={name: ModelParameter(string_value=text) for name, text in texts.items()},
+        version_policy=specific_versions([ROUTER_VERSION]),
+    )
+
+
+def traffic_of(config: ModelConfig) -> Traffic | None:
+    """What a pipeline's config sends its requests to; None where its steps are not pinned to one release."""
+    if config.backend == ROUTER_BACKEND:
+        texts = {name: parameter.string_value for name, parameter in config.parameters.items()}
+        current, candidate = int(texts["current"]), int(texts["candidate"])
+        return Traffic(current, candidate, float(texts["percent"]), texts["mirror"] == "true")
+    pins = {step.model_version for step in config.ensemble_scheduling.step}
+    return Traffic(pins.pop()) if len(pins) == 1 and min(pins) > 0 else None

@@ -1,0 +1,126 @@
+"""Judges a canary by what both sides did in the same minutes: failures, slowest requests, and labels."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from trireme.errors import PromotionError
+from trireme.promotion.ledger import Entry
+from trireme.promotion.metrics import CanaryCounts, Side, read_counts
+from trireme.promotion.promoter import promoting
+from trireme.promotion.spec import PromotionSpec
+
+REQUESTS = "requests"
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """How much worse than the current release a candidate may be. Rates and shifts are between 0 and 1."""
+
+    failure_rate: float = 0.001
+    p99_ratio: float = 1.5
+    label_shift: float = 0.1
+    requests: int = 200
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.failure_rate <= 1 and 0 <= self.label_shift <= 1 and min(self.p99_ratio, self.requests) >= 0):
+            raise ValueError(f"thresholds out of range: {self}")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One measure of both sides against its limit."""
+
+    measure: str
+    current: float
+    candidate: float
+    limit: float
+    is_passed: bool
+
+    def __str__(self) -> str:
+        if self.measure == REQUESTS:
+            fewest = min(self.current, self.candidate)
+            return f"too few requests to judge by ({fewest:g} on one side, {self.limit:g} are needed; watch longer)"
+        return f"{self.measure} {self.candidate:.4g} is above {self.limit:.4g}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found, and the move that followed from it."""
+
+    findings: list[Finding]
+    entry: Entry
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether the candidate was promoted."""
+        return not self.reason
+
+    @property
+    def reason(self) -> str:
+        """Why it was rolled back; empty if it was not."""
+        return reason_against(self.findings)
+
+
+def judge_canary(spec: PromotionSpec, release: int, seconds: float, limits: Thresholds) -> Verdict:
+    """Watch a canary that runs, then promote it or roll it back.
+
+    The lock is not held while watching, so that a person can roll back at any time.
+
+    Raises:
+        PromotionError: the canary was ended by somebody else meanwhile.
+    """
+    findings = watch(spec, release, seconds, limits)
+    with promoting(spec) as promoter:
+        if spec.disk.layout().traffic.candidate != release:
+            problem = f"release {release} is no canary any more"
+            raise PromotionError(spec.pipeline, problem, "see `trireme history`")
+        evidence: dict[str, Any] = {"judge": [asdict(finding) for finding in findings]}
+        reason = reason_against(findings)
+        if reason:
+            return Verdict(findings, promoter.rollback(evidence | {"reason": reason}))
+        return Verdict(findings, promoter.promote(release, evidence))
+
+
+def reason_against(findings: Sequence[Finding]) -> str:
+    """Why a candidate may not be promoted; empty if it may."""
+    return "; ".join(str(finding) for finding in findings if not finding.is_passed)
+
+
+def watch(spec: PromotionSpec, release: int, seconds: float, limits: Thresholds) -> list[Finding]:
+    """Compare both sides over some seconds."""
+    current = spec.disk.layout().traffic.current
+    targets = spec.targets()
+    before = read_counts(targets, spec.pipeline, (current, release))
+    time.sleep(seconds)
+    after = read_counts(targets, spec.pipeline, (current, release))
+    ours, theirs = (_added(before, after, number) for number in (current, release))
+    return compare(ours, theirs, limits)
+
+
+def compare(current: Side, candidate: Side, limits: Thresholds) -> list[Finding]:
+    """A finding for each measure; too few requests on either side fail, whatever they show."""
+    fewest = min(current.requests, candidate.requests)
+    rates = current.failure_rate, candidate.failure_rate
+    p99s = current.percentile_s(0.99), candidate.percentile_s(0.99)
+    shift = label_shift(current, candidate)
+    return [
+        Finding(REQUESTS, current.requests, candidate.requests, limits.requests, fewest >= limits.requests),
+        Finding("failure rate", *rates, rates[0] + limits.failure_rate, rates[1] <= rates[0] + limits.failure_rate),
+        Finding("p99 seconds", *p99s, p99s[0] * limits.p99_ratio, p99s[1] <= p99s[0] * limits.p99_ratio),
+        Finding("label shift", 0.0, shift, limits.label_shift, shift <= limits.label_shift),
+    ]
+
+
+def label_shift(current: Side, candidate: Side) -> float:
+    """Half the sum of the differences of the labels' shares: 0 for equal distributions, 1 for disjoint ones."""
+    ours, theirs = current.labels.total(), candidate.labels.total()
+    if not ours or not theirs:
+        return 0.0
+    labels = current.labels.keys() | candidate.labels.keys()
+    return sum(abs(current.labels[label] / ours - candidate.labels[label] / theirs) for label in labels) / 2
+
+
+def _added(before: CanaryCounts, after: CanaryCounts, release: int) -> Side:
+    return after.sides[release].minus(before.sides[release])

@@ -1,0 +1,103 @@
+"""Reads what the routers of all servers counted of each side of a canary."""
+
+import re
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from text_runtime.canary_metrics import PREFIX
+from trireme.errors import ServerError
+from trireme.promotion.servers import Target
+
+_LINE = re.compile(PREFIX + r"_(\w+)\{(.*)\} (\S+)")
+_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+_TIMEOUT_S = 10
+
+
+@dataclass
+class Side:
+    """What one release did in a canary; `buckets` counts requests up to so many seconds."""
+
+    requests: float = 0
+    failures: float = 0
+    buckets: Counter[float] = field(default_factory=Counter)
+    labels: Counter[str] = field(default_factory=Counter)
+
+    def minus(self, earlier: "Side") -> "Side":
+        """What was added since."""
+        buckets = Counter({bound: count - earlier.buckets[bound] for bound, count in self.buckets.items()})
+        labels = Counter({label: count - earlier.labels[label] for label, count in self.labels.items()})
+        return Side(self.requests - earlier.requests, self.failures - earlier.failures, buckets, labels)
+
+    @property
+    def failure_rate(self) -> float:
+        """Failures by request."""
+        return self.failures / self.requests if self.requests else 0.0
+
+    def percentile_s(self, share: float) -> float:
+        """The duration that a share of the requests stayed under, interpolated within its bucket."""
+        wanted, below_s, below = share * self.requests, 0.0, 0.0
+        for bound in sorted(self.buckets):
+            count = self.buckets[bound]
+            if count >= wanted and count > below:
+                width = bound - below_s if bound != float("inf") else 0.0
+                return below_s + width * (wanted - below) / (count - below)
+            below_s, below = bound, count
+        return below_s
+
+
+@dataclass
+class CanaryCounts:
+    """Both sides by release, and how many mirrored texts got the same label."""
+
+    sides: dict[int, Side]
+    agreed: float = 0
+    disagreed: float = 0
+
+
+def read_counts(targets: Sequence[Target], pipeline: str, releases: Sequence[int]) -> CanaryCounts:
+    """The sum over all servers.
+
+    Raises:
+        ServerError: a metrics port cannot be read.
+    """
+    counts = CanaryCounts({release: Side() for release in releases})
+    for target in targets:
+        for family, labels, value in _samples(_text(target)):
+            if labels.get("pipeline") == pipeline:
+                _add(counts, family, labels, value)
+    return counts
+
+
+def _add(counts: CanaryCounts, family: str, labels: dict[str, str], value: float) -> None:
+    if family == "mirrored_total":
+        counts.agreed += value * (labels["agreed"] == "true")
+        counts.disagreed += value * (labels["agreed"] != "true")
+        return
+    side = counts.sides.get(int(labels["release"]))
+    if side is None:
+        return
+    if family == "requests_total":
+        side.requests += value
+    elif family == "failures_total":
+        side.failures += value
+    elif family == "duration_seconds_bucket":
+        side.buckets[float(labels["le"])] += value  # type: ignore[assignment]
+    elif family == "labels_total":
+        side.labels[labels["label"]] += value  # type: ignore[assignment]
+
+
+def _text(target: Target) -> str:
+    try:
+        with urllib.request.urlopen(f"http://{target.metrics}/metrics", timeout=_TIMEOUT_S) as answer:
+            content: bytes = answer.read()
+            return content.decode()
+    except OSError as error:
+        remedy = "let this machine reach the metrics port, which is the gRPC port + 1 if nothing else is known"
+        raise ServerError(target.metrics, f"its metrics cannot be read ({error})", remedy) from error
+
+
+def _samples(text: str) -> Iterator[tuple[str, dict[str, str], float]]:
+    for match in _LINE.finditer(text):
+        yield match[1], dict(_LABEL.findall(match[2])), float(match[3])

@@ -1,0 +1,110 @@
+"""One Triton through all its lives: started, started again after it died, and ended."""
+
+import logging
+import subprocess
+from collections.abc import Callable
+
+import psutil
+
+from trireme.errors import ServerError
+from trireme.serving.control import Control
+from trireme.serving.draining import shut
+from trireme.serving.launch import DRAIN_TIMEOUT_S, Launch
+from trireme.serving.process import drain, end, model_of, spawn, stubs_of
+from trireme.serving.readiness import wait_until_ready
+from trireme.serving.state import remove_state, write_state
+
+_READY_TIMEOUT_S = 300.0
+_log = logging.getLogger(__name__)
+
+
+class Triton:
+    """The process behind a launch. What belongs to it on disk is removed by `end`."""
+
+    def __init__(self, launch: Launch) -> None:
+        self.launch = launch
+        self._process: subprocess.Popen[bytes] | None = None
+        self._is_ready = False
+
+    @property
+    def pid(self) -> int:
+        """Its process id.
+
+        Raises:
+            ServerError: it was not started, or was stopped.
+        """
+        if self._process is None:
+            raise ServerError(self.launch.grpc_url, "it is not running", "start it")
+        return self._process.pid
+
+    def begin(self, is_cancelled: Callable[[], bool] = lambda: False) -> None:
+        """Start it, and wait until it is ready.
+
+        Raises:
+            ServerError: it does not get ready, or was cancelled. It may still run.
+        """
+        _log.info("starting Triton: %s (its log: %s)", ", ".join(self.launch.spec.names), self.launch.log)
+        self._process = spawn(self.launch)
+        try:
+            wait_until_ready(self.launch, self._process, is_cancelled, _READY_TIMEOUT_S)
+        except ServerError:
+            _log.debug("%s", self.launch.log.read_text(errors="replace"))
+            raise
+        self._is_ready = True
+        write_state(self.launch, self.pid)
+
+    def end(self) -> None:
+        """End it, drained if it was serving, with its stubs and their shared memory. Safe to call twice."""
+        if self._process is not None and self._is_ready and self.is_running():
+            self._shut_pipelines()
+            drain(self._process)
+        self._kill()
+        remove_state(self.launch)
+
+    def _shut_pipelines(self) -> None:
+        names = self.launch.spec.names
+        sides = [model for model in self.launch.spec.models if model not in names]
+        with self.open_control() as control:
+            shut(control, names, DRAIN_TIMEOUT_S)
+            shut(control, sides, DRAIN_TIMEOUT_S)  # not before: a canary's router asks them
+
+    def begin_again(self, is_cancelled: Callable[[], bool]) -> None:
+        """Clear away one that died or hangs, and start it afresh on the same ports.
+
+        Raises:
+            ServerError: it does not get ready, or was cancelled. It does not run then.
+        """
+        self._kill()
+        if is_cancelled():
+            return
+        try:
+            self.begin(is_cancelled)
+        except ServerError:
+            self._kill()  # a Triton without its pipelines would go on running
+            raise
+
+    def _kill(self) -> None:
+        if self._process is not None:
+            end(self._process, self.launch)
+        self._process, self._is_ready = None, False
+
+    def is_running(self) -> bool:
+        """Whether the process lives."""
+        return self._process is not None and self._process.poll() is None
+
+    def stubs(self) -> dict[int, str]:
+        """The living stubs by pid, with the model that each serves."""
+        return {stub.pid: model for stub in self._stubs() if (model := model_of(stub))}
+
+    def kill_stub(self, pid: int) -> None:
+        """Kill one of its stubs; nothing happens if it is gone."""
+        for stub in self._stubs():
+            if stub.pid == pid:
+                stub.kill()
+
+    def _stubs(self) -> list[psutil.Process]:
+        return stubs_of(self._process.pid) if self._process is not None else []
+
+    def open_control(self) -> Control:
+        """A new connection to its control interface."""
+        return Control(self.launch.grpc_url, self.launch.spec.control_token)

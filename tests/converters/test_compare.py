@@ -67,7 +67,7 @@ def test_the_command_recommends_a_candidate_whose_export_has_the_figures_of_the_
     assert manifest.evaluation == EvaluationFacts(**row["evaluation"])
 
     page = (tmp_path / "report/compare.html").read_text(encoding="utf-8")
-    assert "Plotly.newPlot" in page
+    assert page.count('<li class="recommended strong"') == 4  # speed, size, agreement, metric
     assert not re.search(r"<(script|link|img)[^>]+(src|href)=", page)
     assert (tmp_path / "report/compare.md").read_text().count("\n") == 5
 

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from converters.sources.architectures import architectures_table
+from tests.pictures import pictures
 from trireme.contract.configs import ensemble_config, render, step_config
 from trireme.contract.pipelines import CHAIN, Contract, GpuLayout, Step
 from trireme.contract.repository import CONFIG_NAME, Repository
@@ -39,7 +40,11 @@ def gpu_configs() -> dict[Path, str]:
 
 def generated_files() -> dict[Path, str]:
     """Everything that is generated, by its path."""
-    return demo_configs() | gpu_configs() | {ROOT / "docs" / "architectures.md": architectures_table()}
+    return demo_configs() | gpu_configs() | pictures() | {ROOT / "docs" / "architectures.md": architectures_table()}
+
+
+def _is_written(path: Path, text: str) -> bool:
+    return path.exists() and path.read_text(encoding="utf-8") == text
 
 
 def main() -> int:
@@ -47,11 +52,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare only; exit 1 where a file differs")
     is_check = parser.parse_args().check
-    stale = [path for path, text in generated_files().items() if not path.exists() or path.read_text() != text]
+    stale = [
+        path
+        for path, text in generated_files().items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    ]
     for path in stale:
         if not is_check:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(generated_files()[path])
+            path.write_text(generated_files()[path], encoding="utf-8")
         sys.stdout.write(f"{'differs' if is_check else 'written'}: {path.relative_to(ROOT)}\n")
     return int(is_check and bool(stale))
 

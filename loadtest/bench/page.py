@@ -47,7 +47,7 @@ def page_of(spec: BenchSpec, measurements: Sequence[Measurement]) -> str:
         [_charts(shown, concurrency) for concurrency in busiest_first],
         h2["The exact numbers"],
         p(".soft")["Latencies in ms. The ceiling is the same engine and tokenizer in one process without a server."],
-        [_numbers(measurements, concurrency) for concurrency in busiest_first],
+        [_numbers(shown, concurrency) for concurrency in busiest_first],
         _steps(measurements),
     ]
     return page(f"How fast {spec.pipeline} is served", shown.colours(), content)
@@ -144,8 +144,11 @@ def _bar(shown: _Shown, server: str, concurrency: int, name: str) -> Bar:
     return Bar(server, shown.colour[server], value, number(value), aside, mark, mark_label, emphasis)
 
 
-def _numbers(measurements: Sequence[Measurement], concurrency: int) -> Node:
-    rows = [target_row(measurements, target, concurrency) for target in targets_of(measurements)]
+def _numbers(shown: _Shown, concurrency: int) -> Node:
+    """The exact numbers of every server, and of its ceiling below it."""
+    limited = {server: [ceiling_of(server)] for server in shown.ours}
+    targets = [target for server in shown.servers for target in (server, *limited.get(server, []))]
+    rows = [target_row(shown.measurements, target, concurrency) for target in targets]
     return table([f"{concurrency} in flight", *TARGET_HEADINGS[1:]], rows)
 
 

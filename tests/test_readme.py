@@ -38,7 +38,7 @@ def run(command: list[str], **variables: str) -> str:
     """Run a command in the project's folder; gives its stdout."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     environment = os.environ | {"PATH": path, "COLUMNS": "200"} | variables
-    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240)
     assert result.returncode == 0, result.stderr
     return result.stdout
 

@@ -9,6 +9,7 @@ from google.protobuf.text_format import ParseError
 from tritonclient.grpc.model_config_pb2 import ModelConfig
 
 from text_runtime.manifest import FILE_NAME, Manifest, read_manifest
+from text_runtime.records import FormatError
 from text_runtime.routing import side_name
 from trireme.contract import configs
 from trireme.contract.pipelines import CHAIN, Step, doer
@@ -92,6 +93,8 @@ class Repository:
         except FileNotFoundError as error:
             known = ", ".join(map(str, self.releases(pipeline))) or "none"
             raise RepositoryError(folder, "there is no such release", f"releases on disk: {known}") from error
+        except FormatError as error:
+            raise RepositoryError(folder / FILE_NAME, error.problem, error.remedy) from error
         except ValueError as error:
             raise RepositoryError(folder, str(error), "export the release again") from error
 

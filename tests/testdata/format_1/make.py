@@ -32,9 +32,15 @@ def checkpoint(folder: Path, seed: int, words: tuple[str, ...]) -> Path:
     (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
     paddle.seed(seed)
     config = ErnieConfig(
-        vocab_size=len(vocabulary), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32,
-        max_position_embeddings=48, initializer_range=0.5,
-        id2label=dict(enumerate(words)), label2id={word: index for index, word in enumerate(words)},
+        vocab_size=len(vocabulary),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=48,
+        initializer_range=0.5,
+        id2label=dict(enumerate(words)),
+        label2id={word: index for index, word in enumerate(words)},
     )
     ErnieForSequenceClassification(config).save_pretrained(str(folder))
     ErnieTokenizer(str(folder / "vocab.txt"), model_max_length=48).save_pretrained(str(folder))

@@ -1,4 +1,4 @@
-"""What another version of Trireme left on the disk: fields that this one does not know, and formats that are too new."""
+"""What another version of Trireme left on the disk: fields that this one does not know, formats that are too new."""
 
 import json
 from collections.abc import Callable

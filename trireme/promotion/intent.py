@@ -7,8 +7,8 @@ import msgspec
 
 from text_runtime.records import FormatError, require_format
 from trireme import __version__
+from trireme.contract.atomic_files import replace_text
 from trireme.errors import RepositoryError
-from trireme.promotion.disk import replace_text
 from trireme.promotion.layout import Layout
 
 FILE_NAME = "intent.json"

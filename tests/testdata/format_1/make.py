@@ -1,6 +1,7 @@
 """Wrote `models` and `releases` beside it, once, with the code as it stood before configs said their family.
 
-git worktree add ../before 49f49a8 && cd ../before && TRIREME_ACTOR=tester@host python ../trireme/tests/testdata/format_1/make.py FOLDER
+git worktree add ../before 49f49a8 && cd ../before
+TRIREME_ACTOR=tester@host python ../trireme/tests/testdata/format_1/make.py FOLDER
 
 Git keeps no empty folders, so each has a `.gitkeep`; Triton takes no notice of it.
 """

@@ -87,7 +87,7 @@ def labels(model: Model, models: Models) -> Iterator[Finding]:
 def integrity(model: Model, models: Models) -> Iterator[Finding]:
     """Every file of every release on disk has the hash that its manifest gives, and no file was added."""
     repository = Repository(model.folder.parent)
-    if model.name not in repository.pipelines():
+    if not repository.is_pipeline(model.name):
         return
     for release in repository.releases(model.name):
         if all(has_manifest(folder / str(release)) for folder in repository.folders(model.name)):

@@ -142,5 +142,5 @@ def _require_same_contract(repository: Repository, contract: PipelineContract) -
             require_kept(contract.pipeline, repository.config(path.parent.name), wanted, is_gpu)
     if (repository.pipeline_folder(contract.pipeline) / CONFIG_NAME).exists():
         found = repository.identity(contract.pipeline)
-        if found != contract.identity:
+        if replace(found, task=found.task or contract.task_name) != contract.identity:
             raise ContractError(contract.pipeline, f"{contract.identity} instead of {found}")

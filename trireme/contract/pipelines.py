@@ -194,10 +194,14 @@ class Contract(PipelineContract):
 
 
 def task_of(inputs: Collection[str], outputs: Collection[str]) -> str | None:
-    """The task of a served pipeline, told from the names of its tensors; None where no task has these."""
+    """The task of a pipeline that says none, told from the names of its tensors; None where no task has these.
+
+    A server may be newer, and give outputs that were added to the task: the task is the one that explains the most.
+    """
+    found: dict[str, int] = {}
     for name in task_names():
         contract = Contract("any", name, 1)
         takes, gives = ({tensor.name for tensor in tensors} for tensors in (contract.inputs, contract.outputs))
-        if takes == set(inputs) and gives == set(outputs):
-            return name
-    return None
+        if takes == set(inputs) and gives <= set(outputs):
+            found[name] = len(gives)
+    return max(found, key=lambda name: found[name], default=None)

@@ -7,36 +7,19 @@ from pathlib import Path
 import pytest
 from tritonclient.grpc.model_config_pb2 import ModelConfig
 
-from converters.publish import draft
+from tests.contract.releases import NAME, change, publish, without_an_output
 from text_runtime.tasks import task_names
-from trireme.contract.configs import render
 from trireme.contract.pipelines import Contract, task_of
 from trireme.contract.repository import CONFIG_NAME, Repository
 from trireme.errors import ContractError, PublishError
 
 FORMAT_1 = Path(__file__).parents[1] / "testdata" / "format_1"
-NAME = "chain"
-CONTRACT = Contract(NAME, "text-classification", 2)
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Repository:
     """A copy to change."""
     return Repository(Path(shutil.copytree(FORMAT_1 / "models", tmp_path / "models")))
-
-
-def change(repository: Repository, model: str, by: Callable[[ModelConfig], None]) -> None:
-    """Let a config say something else."""
-    config = repository.config(model)
-    by(config)
-    (repository.root / model / CONFIG_NAME).write_text(render(config))
-
-
-def without_an_output(config: ModelConfig) -> None:
-    """As a Trireme wrote it that did not count unread characters yet."""
-    del config.output[[output.name for output in config.output].index("truncated_chars")]
-    for step in config.ensemble_scheduling.step:
-        step.output_map.pop("truncated_chars", None)
 
 
 def with_another_output(config: ModelConfig) -> None:
@@ -49,15 +32,6 @@ def with_another_type(config: ModelConfig) -> None:
 
 def with_another_task(config: ModelConfig) -> None:
     config.parameters["task"].string_value = "sentiment-of-old"
-
-
-def publish(repository: Repository) -> None:
-    """Publish release 1 again as the next one."""
-    with draft(repository, CONTRACT) as current:
-        for step, folder in current.steps.items():
-            for path in (repository.step_folder(NAME, step) / "1").iterdir():
-                shutil.copy(path, folder)
-        current.publish(repository.manifest(NAME, 1))
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from text_runtime.labels import read_labels
 from text_runtime.manifest import parse_manifest
 from trireme.contract.repository import Repository
 from trireme.errors import RepositoryError
@@ -114,3 +115,9 @@ def test_an_intent_that_says_nothing_is_refused_with_what_to_do(tmp_path: Path) 
     (tmp_path / "intent.json").write_text("{}")
     with pytest.raises(RepositoryError, match="which move was interrupted .*promote the release that shall answer"):
         IntentFile(tmp_path).read()
+
+
+def test_labels_of_a_newer_trireme_are_read_without_what_it_added(tmp_path: Path) -> None:
+    fields = fields_of(FORMAT_1 / "models/chain_postprocess/1/labels.json") | {"descriptions": ["bad", "good"]}
+    (tmp_path / "labels.json").write_text(json.dumps(fields))
+    assert read_labels(tmp_path, 2).names == ("negative", "positive")

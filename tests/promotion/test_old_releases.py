@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.contract.releases import change, publish, without_an_output
 from tests.testdata.format_1.make import WORDS
 from text_runtime.manifest import parse_manifest
 from trireme.client import Client
@@ -58,6 +59,14 @@ def test_old_releases_are_whole_and_the_check_has_nothing_to_say(models: Path) -
     assert [finding for finding in check_repository(models) if finding.status != "ok"] == []
 
 
+def test_the_check_says_which_trireme_a_release_of_a_newer_format_needs(models: Path) -> None:
+    path = models / "chain_encoder/3/manifest.json"
+    path.write_text(path.read_text().replace('"format": 1', '"format": 2'))
+    (problem,) = [finding for finding in check_repository(models) if finding.status != "ok"]
+    assert "format 2 is newer than format 1" in problem.found
+    assert problem.remedy == "use Trireme 0.1.0 or later"
+
+
 def test_old_releases_are_served_staged_promoted_and_rolled_back(models: Path, server: Server) -> None:
     spec = PromotionSpec("chain", models, (server.grpc_url,))
     assert spec.disk.layout() == Layout(frozenset({1, 2}), Traffic(2))
@@ -104,3 +113,25 @@ def test_a_release_of_another_family_or_task_is_never_loaded(models: Path, serve
             (folder / "3" / "manifest.json").write_bytes(content)
         with promoting(spec) as promoter, pytest.raises(ContractError, match=f"{part} {value} instead of"):
             promoter.stage(3)
+
+
+def test_a_release_that_adds_an_output_is_served_beside_those_of_before(models: Path) -> None:
+    repository = Repository(models)
+    for model in ("chain", "chain_v1", "chain_v2", "chain_tokenizer"):
+        change(repository, model, without_an_output)
+    with start(ServerSpec(models, 0, 0, 0)) as server:
+        spec = PromotionSpec("chain", models, (server.grpc_url,))
+        assert sorted(outputs_of(server, "chain")) == ["label", "score", "scores"]
+        publish(repository)
+        with promoting(spec) as promoter:
+            promoter.promote(4)
+            assert "truncated_chars" in outputs_of(server, "chain")
+            promoter.rollback()
+        assert "truncated_chars" in outputs_of(server, "chain")
+        assert answering(spec, server.http_url) == 2
+
+
+def outputs_of(server: Server, pipeline: str) -> list[str]:
+    """The names of what a pipeline gives."""
+    with Client(server.http_url, pipeline) as client:
+        return list(client.infer({"text": ["质量很好"]}).tensors)

@@ -9,6 +9,7 @@ from pathlib import Path
 from text_runtime.engines import engine_names
 from text_runtime.labels import read_labels
 from text_runtime.manifest import FILE_NAME, Manifest, read_manifest
+from text_runtime.records import FormatError
 from text_runtime.tasks import task
 from trireme.contract.integrity import verify_release
 from trireme.contract.pipelines import Contract
@@ -29,6 +30,8 @@ def manifests(model: Model, models: Models) -> Iterator[Finding]:
     for path in model.artifacts():
         try:
             read_manifest(path.parent)
+        except FormatError as error:
+            yield model.error(error.problem, error.remedy, path)
         except ValueError as error:
             yield model.error(f"cannot be read: {error}", _AGAIN, path)
 

@@ -50,6 +50,7 @@ def write_release(spec: ExportSpec, made_of: Ingredients, current: Draft) -> Man
     return Manifest(
         pipeline=spec.name,
         release=current.release,
+        family=made_of.contract.family.name,
         task=spec.task,
         width=made_of.contract.width,
         created_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),

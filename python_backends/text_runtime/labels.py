@@ -9,6 +9,7 @@ import orjson
 from text_runtime.tasks.base import Labels
 
 FILE_NAME = "labels.json"
+_FIELDS = {"labels", *Labels.__dataclass_fields__} - {"names"}
 
 
 def labels_json(labels: Labels) -> bytes:
@@ -34,12 +35,15 @@ def parse_labels(fields: dict[str, Any]) -> Labels:
 def read_labels(folder: Path, columns: int) -> Labels:
     """Read `labels.json` in a postprocess release that must name so many columns; 0 for a task without labels.
 
+    Fields that a newer Trireme wrote are passed over, as in all files of a release.
+
     Raises:
         ValueError: it is missing, not readable, or does not name every column.
     """
     path = folder / FILE_NAME
     try:
-        labels = parse_labels(orjson.loads(path.read_bytes()))
+        found = orjson.loads(path.read_bytes())
+        labels = parse_labels({name: found[name] for name in _FIELDS if name in found})
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path}: cannot read the labels ({error}); export the release again") from error
     if len(labels.names) != columns:

@@ -6,20 +6,22 @@ their own settings from it; nobody else writes any.
 
 import hashlib
 import sys
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import orjson
 
 from text_runtime.preparation import TextPreparation
+from text_runtime.records import FormatError, Record, fields_of, read_record, require_format
 
 FILE_NAME = "manifest.json"
 FORMAT = 1
+ENCODER_FAMILY = "encoder"
+"""The family of every pipeline whose files name none: there was no other when they were written."""
 
 
 @dataclass(frozen=True)
-class SourceFacts:
+class SourceFacts(Record):
     """Where a release came from: the kind of source, the checkpoint's folder name, architecture and file hashes.
 
     `libraries` are the versions of the source's own library, where it ran in an interpreter of its own.
@@ -33,7 +35,7 @@ class SourceFacts:
 
 
 @dataclass(frozen=True)
-class TokenizerFacts:
+class TokenizerFacts(Record):
     """What the tokenizer step needs beside `tokenizer.json`. `max_length` counts tokens, special ones included.
 
     `truncation_side` is the end of a text that is cut. Where both texts of a pair are cut and an odd number of tokens
@@ -65,7 +67,7 @@ class TokenizerFacts:
 
 
 @dataclass(frozen=True)
-class CalibrationFacts:
+class CalibrationFacts(Record):
     """What the ranges of activations were read off: how, and how many texts of which hash."""
 
     method: str
@@ -74,7 +76,7 @@ class CalibrationFacts:
 
 
 @dataclass(frozen=True)
-class PruningFacts:
+class PruningFacts(Record):
     """How an encoder was made smaller: the share of heads and neurons kept, and what taught it afterwards."""
 
     share: float
@@ -86,7 +88,7 @@ class PruningFacts:
 
 
 @dataclass(frozen=True)
-class EncoderFacts:
+class EncoderFacts(Record):
     """What runs the encoder: engine, precision, its file, and the graph's own inputs and output.
 
     `method` says how the precision was reached where there is more than one way; `warnings` say what a user of the
@@ -112,7 +114,7 @@ REFUSED = "refused"
 
 
 @dataclass(frozen=True)
-class GateRow:
+class GateRow(Record):
     """One gate's verdict on a candidate; `value` is what it measured and `limit` what it allows, where it measures."""
 
     gate: str
@@ -123,7 +125,7 @@ class GateRow:
 
 
 @dataclass(frozen=True)
-class EvaluationFacts:
+class EvaluationFacts(Record):
     """How a release does on labelled texts, beside its source in fp32; the metric's values are shares of one."""
 
     metric: str
@@ -135,8 +137,11 @@ class EvaluationFacts:
 
 
 @dataclass(frozen=True)
-class Manifest:
-    """The whole story of one release of one pipeline."""
+class Manifest(Record):
+    """The whole story of one release of one pipeline.
+
+    `format` is raised only where a reader of before would misunderstand; see `text_runtime.records`.
+    """
 
     pipeline: str
     release: int
@@ -151,10 +156,11 @@ class Manifest:
     evaluation: EvaluationFacts | None = None
     files: dict[str, str] = field(default_factory=dict)
     format: int = FORMAT
+    family: str = ENCODER_FAMILY
 
     def to_json(self) -> bytes:
-        """The manifest as indented JSON."""
-        return orjson.dumps(asdict(self), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        """The manifest as indented JSON, with the fields that this version does not know as they were read."""
+        return orjson.dumps(fields_of(self), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -162,7 +168,8 @@ def read_manifest(folder: Path) -> Manifest:
 
     Raises:
         FileNotFoundError: the folder has none.
-        ValueError: it is not a manifest of this format.
+        FormatError: a newer Trireme wrote it.
+        ValueError: it is not a manifest.
     """
     return parse_manifest((folder / FILE_NAME).read_bytes(), str(folder / FILE_NAME))
 
@@ -171,33 +178,17 @@ def parse_manifest(content: bytes, origin: str) -> Manifest:
     """Parse a manifest; `origin` names it in errors.
 
     Raises:
-        ValueError: the content is not a manifest of this format.
+        FormatError: a newer Trireme wrote it.
+        ValueError: the content is not a manifest.
     """
     try:
-        fields: dict[str, Any] = orjson.loads(content)
-        if fields["format"] != FORMAT:
-            raise ValueError(f"format {fields['format']} is not {FORMAT}")
-        fields["source"] = SourceFacts(**fields["source"])
-        fields["tokenizer"] = _tokenizer(fields["tokenizer"])
-        fields["encoder"] = _encoder(fields["encoder"])
-        fields["gates"] = tuple(GateRow(**row) for row in fields["gates"])
-        fields["evaluation"] = EvaluationFacts(**fields["evaluation"]) if fields.get("evaluation") else None
-        return Manifest(**fields)
-    except (KeyError, TypeError, ValueError) as error:
+        found = orjson.loads(content)
+        require_format(found, FORMAT, origin)
+        return read_record(Manifest, found)
+    except FormatError:
+        raise
+    except ValueError as error:
         raise ValueError(f"{origin} is not a manifest: {error}") from error
-
-
-def _tokenizer(fields: dict[str, Any]) -> TokenizerFacts:
-    preparation = TextPreparation(**fields.get("preparation", {}))
-    return TokenizerFacts(**fields | {"buckets": tuple(fields.get("buckets", ())), "preparation": preparation})
-
-
-def _encoder(fields: dict[str, Any]) -> EncoderFacts:
-    for name, kind in (("calibration", CalibrationFacts), ("pruning", PruningFacts)):
-        fields[name] = kind(**fields[name]) if fields.get(name) else None
-    for name in ("inputs", "warnings"):
-        fields[name] = tuple(fields.get(name, ()))
-    return EncoderFacts(**fields)
 
 
 def sha256_of(path: Path) -> str:

@@ -6,14 +6,14 @@ module decides for the container's entry point and for the command line: it need
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import orjson
 
 from text_runtime.machine import Machine
 from text_runtime.manifest import GateRow, Manifest, sha256_of
+from text_runtime.records import Record, fields_of, read_record
 
 PLAN_NAME = "model.plan"
 FACTS_NAME = "plan.json"
@@ -44,7 +44,7 @@ class Profile:
 
 
 @dataclass(frozen=True)
-class PlanFacts:
+class PlanFacts(Record):
     """What `plan.json` says: the graph it was built from, the machine it was built on, its profiles and its gates."""
 
     onnx_sha256: str
@@ -57,7 +57,7 @@ class PlanFacts:
 
     def to_json(self) -> bytes:
         """The content of `plan.json`."""
-        return orjson.dumps(asdict(self), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        return orjson.dumps(fields_of(self), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def profiles_of(buckets: Sequence[int], max_rows: int) -> tuple[Profile, ...]:
@@ -74,12 +74,8 @@ def read_plan_facts(folder: Path) -> PlanFacts:
     """
     path = folder / FACTS_NAME
     try:
-        fields: dict[str, Any] = orjson.loads(path.read_bytes())
-        fields["machine"] = Machine(**fields["machine"])
-        fields["profiles"] = tuple(Profile(**profile) for profile in fields["profiles"])
-        fields["gates"] = tuple(GateRow(**row) for row in fields["gates"])
-        return PlanFacts(**fields)
-    except (KeyError, TypeError, ValueError) as error:
+        return read_record(PlanFacts, orjson.loads(path.read_bytes()))
+    except ValueError as error:
         raise ValueError(f"{path} does not describe a plan: {error}") from error
 
 

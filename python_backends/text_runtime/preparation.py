@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass, field
 
+from text_runtime.records import Record
+
 
 @dataclass(frozen=True)
-class TextPreparation:
+class TextPreparation(Record):
     """A prompt in front, blanks stripped from both ends, lower case: in this order, as Python does them.
 
     `prompts` are those that a request may name in place of `prompt`. `prompt_tokens` tokens at the beginning of a row,

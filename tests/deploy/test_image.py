@@ -46,7 +46,7 @@ def test_packages_are_frozen_hashed_and_never_built() -> None:
 
 def test_the_runtime_exports_without_paddle_and_without_the_command_line() -> None:
     names = {line.split("==")[0] for line in _requirements().splitlines() if "==" in line}
-    assert {"numpy", "onnxruntime", "openvino", "orjson", "tokenizers"} <= names
+    assert {"msgspec", "numpy", "onnxruntime", "openvino", "orjson", "tokenizers"} <= names
     assert not {"paddlepaddle", "paddlenlp", "nvidia-pytriton", "tritonclient", "typer", "torch"} & names
 
 

@@ -12,7 +12,8 @@ from trireme.contract.integrity import verify_release
 from trireme.contract.repository import Repository
 from trireme.errors import MemoryShortError
 from trireme.promotion.disk import PipelineDisk
-from trireme.promotion.layout import Layout, Traffic, parse_layout
+from trireme.promotion.intent import Intent, IntentFile
+from trireme.promotion.layout import Layout, Traffic
 from trireme.promotion.memory import require_memory
 
 
@@ -36,9 +37,13 @@ def test_a_router_with_senseless_parameters_does_not_load(changes: dict[str, str
         parse_split("demo", {"current": "1", "candidate": "2", "percent": "10"} | changes)
 
 
-def test_a_layout_survives_being_written_down() -> None:
-    layout = Layout(frozenset({1, 2}), Traffic(1, 2, 12.5, True))
-    assert parse_layout(layout.to_dict()) == layout
+def test_a_layout_survives_being_written_down(tmp_path: Path) -> None:
+    layout = Layout(frozenset({2, 1}), Traffic(1, 2, 12.5, True))
+    intent = Intent("canary", layout, layout.answering(Traffic(1)), target=2, id="a")
+    file = IntentFile(tmp_path)
+    file.write(intent)
+    assert file.read() == intent
+    assert b'"before":{"loaded":[1,2],"traffic":[1,2,12.5,true]}' in file.path.read_bytes()
     with pytest.raises(ValueError, match="needs releases"):
         Layout(frozenset({1}), Traffic(2))
 

@@ -6,7 +6,6 @@ from google.protobuf import text_format
 from tritonclient.grpc.model_config_pb2 import DataType as TritonType
 from tritonclient.grpc.model_config_pb2 import (
     ModelConfig,
-    ModelDynamicBatching,
     ModelEnsembling,
     ModelInput,
     ModelInstanceGroup,
@@ -15,11 +14,14 @@ from tritonclient.grpc.model_config_pb2 import (
     ModelVersionPolicy,
 )
 
+from text_runtime.manifest import ENCODER_FAMILY
 from text_runtime.tensors import TensorSpec
 from trireme.contract import gpu_configs
-from trireme.contract.pipelines import MAX_BATCH_SIZE, Contract, Step
+from trireme.contract.families import Identity, StepModel
+from trireme.contract.pipelines import Contract, PipelineContract, Step, task_of
 
 _HEADER = "# Rendered by trireme: do not edit. `trireme export` keeps it; only pins and version_policy move.\n"
+_FAMILY, _TASK = "family", "task"
 
 
 def render(config: ModelConfig) -> str:
@@ -36,46 +38,61 @@ def parse(text: str) -> ModelConfig:
     return text_format.Parse(text, ModelConfig())
 
 
-def step_config(contract: Contract, step: Step, versions: Iterable[int]) -> ModelConfig:
+def step_config(contract: PipelineContract, step: Step, versions: Iterable[int]) -> ModelConfig:
     """The config of one step that keeps `versions` loaded."""
-    inputs, outputs = _step_tensors(contract, step)
+    model = contract.layout.model(step)
     config = ModelConfig(
         name=step.model_name(contract.pipeline),
-        max_batch_size=MAX_BATCH_SIZE,
-        input=[_input(tensor) for tensor in inputs],
-        output=[_output(tensor) for tensor in outputs],
-        dynamic_batching=ModelDynamicBatching(),
+        max_batch_size=contract.family.max_batch_size,
+        input=[_input(tensor) for tensor in model.inputs(contract)],
+        output=[_output(tensor) for tensor in model.outputs(contract)],
         version_policy=specific_versions(versions),
     )
-    if contract.gpu and step is Step.ENCODER:
+    if model.is_decoupled:
+        config.model_transaction_policy.decoupled = True
+    else:
+        config.dynamic_batching.SetInParent()
+    if isinstance(contract, Contract) and contract.gpu and step == Step.ENCODER:
         gpu_configs.add_encoder(config, contract, contract.gpu)
         return config
-    config.MergeFrom(_own_backend(step, contract.instances or 1))
-    if contract.gpu and step is Step.TOKENIZER:
+    config.MergeFrom(_own_backend(model, contract.processes))
+    if isinstance(contract, Contract) and contract.gpu and step == Step.TOKENIZER:
         config.dynamic_batching.MergeFrom(gpu_configs.gathering())
     return config
 
 
-def _own_backend(step: Step, instances: int) -> ModelConfig:
+def _own_backend(model: StepModel, instances: int) -> ModelConfig:
     """What runs in one of our Python backends."""
     return ModelConfig(
-        backend=f"text_{step.value}",
+        backend=model.backend,
         instance_group=[ModelInstanceGroup(count=instances, kind=ModelInstanceGroup.KIND_CPU)],
         parameters=_parameters({"FORCE_CPU_ONLY_INPUT_TENSORS": "yes"}),
     )
 
 
-def ensemble_config(contract: Contract, release: int) -> ModelConfig:
-    """The config of the pipeline itself: an ensemble that pins every step to one release."""
+def ensemble_config(contract: PipelineContract, release: int) -> ModelConfig:
+    """The config of the pipeline itself: an ensemble that pins every step to one release, and says what it is."""
     return ModelConfig(
         name=contract.pipeline,
         platform="ensemble",
-        max_batch_size=MAX_BATCH_SIZE,
+        max_batch_size=contract.family.max_batch_size,
         input=[_input(tensor) for tensor in contract.inputs],
         output=[_output(tensor) for tensor in contract.outputs],
         ensemble_scheduling=ModelEnsembling(step=[_pinned_step(contract, step, release) for step in contract.steps]),
         version_policy=specific_versions([release]),
+        parameters=_parameters({_FAMILY: contract.family.name, _TASK: contract.task_name}),
     )
+
+
+def identity_of(config: ModelConfig) -> Identity:
+    """The family and task that the config of a pipeline, or of the router in its place, says.
+
+    The compatibility rule: a config that says neither was written when there was one family only, *encoder*, whose
+    tasks differ in the names of their tensors.
+    """
+    said = {name: config.parameters[name].string_value for name in (_FAMILY, _TASK) if name in config.parameters}
+    names = ([tensor.name for tensor in tensors] for tensors in (config.input, config.output))
+    return Identity(said.get(_FAMILY, ENCODER_FAMILY), said.get(_TASK) or task_of(*names))
 
 
 def specific_versions(versions: Iterable[int]) -> ModelVersionPolicy:
@@ -83,23 +100,13 @@ def specific_versions(versions: Iterable[int]) -> ModelVersionPolicy:
     return ModelVersionPolicy(specific=ModelVersionPolicy.Specific(versions=sorted(versions)))
 
 
-def _step_tensors(contract: Contract, step: Step) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...]]:
-    if step is Step.JOINED:
-        return contract.inputs, contract.outputs
-    if step is Step.TOKENIZER:
-        return contract.inputs, contract.tokenizer_outputs
-    if step is Step.ENCODER:
-        return contract.encoder_inputs, (contract.encoder_output,)
-    return contract.postprocess_inputs, contract.task.outputs(contract.width)
-
-
-def _pinned_step(contract: Contract, step: Step, release: int) -> ModelEnsembling.Step:
-    inputs, outputs = _step_tensors(contract, step)
+def _pinned_step(contract: PipelineContract, step: Step, release: int) -> ModelEnsembling.Step:
+    model = contract.layout.model(step)
     return ModelEnsembling.Step(
         model_name=step.model_name(contract.pipeline),
         model_version=release,
-        input_map={tensor.name: tensor.name for tensor in inputs},
-        output_map={tensor.name: tensor.name for tensor in outputs},
+        input_map={tensor.name: tensor.name for tensor in model.inputs(contract)},
+        output_map={tensor.name: tensor.name for tensor in model.outputs(contract)},
     )
 
 

@@ -3,11 +3,11 @@
 import re
 from pathlib import Path
 
-from trireme.contract.pipelines import Step, require_spelling
-from trireme.contract.repository import CONFIG_NAME, JOINED_BACKEND, Repository
+from trireme.contract.families import Step, all_layouts
+from trireme.contract.pipelines import require_spelling
+from trireme.contract.repository import CONFIG_NAME, Repository
 from trireme.errors import NameRefusedError
 
-_FIRST_STEPS = {"text_tokenizer", JOINED_BACKEND}
 _SIDE = re.compile(r".+_v\d+")
 
 
@@ -19,7 +19,7 @@ def require_free_name(root: Path, pipeline: str) -> None:
             pipeline has it, or has the name of one of its steps.
     """
     require_spelling(pipeline)
-    if step := next((step.value for step in Step if pipeline.endswith(f"_{step.value}")), None):
+    if step := next((step.value for step in _steps() if pipeline.endswith(f"_{step.value}")), None):
         raise NameRefusedError(pipeline, f"a pipeline's own steps end in '_{step}'")
     if _SIDE.fullmatch(pipeline):
         raise NameRefusedError(pipeline, "a staged release is asked under such a name, as in 'sentiment_v2'")
@@ -29,7 +29,13 @@ def require_free_name(root: Path, pipeline: str) -> None:
 
 def _foreign_model(repository: Repository, pipeline: str) -> str:
     """A model that an export under this name would mix with; an export that was killed left a tokenizer of ours."""
-    models = [pipeline, *(step.model_name(pipeline) for step in Step)]
+    models = [pipeline, *(step.model_name(pipeline) for step in _steps())]
     there = [model for model in models if (repository.root / model / CONFIG_NAME).exists()]
-    is_ours = {repository.config(model).backend for model in there} & _FIRST_STEPS
+    first_steps = {layout.models[0].backend for layout in all_layouts()}
+    is_ours = {repository.config(model).backend for model in there} & first_steps
     return "" if is_ours or not there else there[0]
+
+
+def _steps() -> list[Step]:
+    """Every step that a pipeline of any family may have."""
+    return list(dict.fromkeys(step for layout in all_layouts() for step in layout.steps))

@@ -1,9 +1,10 @@
-"""A pipeline's contract as data: its task, its width, its steps, and the tensors that run between them."""
+"""A pipeline's contract as data: its family, its task, its width, and the tensors that run between its steps."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from enum import Enum
+from typing import ClassVar
 
 from text_runtime.tasks import Task, task, task_names
 from text_runtime.tensors import (
@@ -17,35 +18,26 @@ from text_runtime.tensors import (
     TRUNCATED_CHARS,
     TensorSpec,
 )
+from trireme.contract.families import CHAIN, ENCODER, Family, Identity, Step, StepLayout
 from trireme.errors import NameRefusedError, UnsupportedError
 
-MAX_BATCH_SIZE = 64
+__all__ = [
+    "CHAIN",
+    "GPU_ENGINES",
+    "MAX_BATCH_SIZE",
+    "Contract",
+    "GpuLayout",
+    "PipelineContract",
+    "Step",
+    "require_spelling",
+    "task_of",
+]
+
+MAX_BATCH_SIZE = ENCODER.max_batch_size
 GPU_ENGINES = ("tensorrt", "onnxruntime")
 _GRAPH_INPUTS = {tensor.name: tensor for tensor in (INPUT_IDS, TOKEN_TYPE_IDS, ATTENTION_MASK)}
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _LONG_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{64,}")
-
-
-class Step(Enum):
-    """A model that a pipeline's ensemble calls: three in a row, or one that does the work of all three."""
-
-    TOKENIZER = "tokenizer"
-    ENCODER = "encoder"
-    POSTPROCESS = "postprocess"
-    JOINED = "joined"
-
-    def model_name(self, pipeline: str) -> str:
-        """The Triton model that is this step of a pipeline: `sentiment_tokenizer`."""
-        return f"{pipeline}_{self.value}"
-
-
-CHAIN = (Step.TOKENIZER, Step.ENCODER, Step.POSTPROCESS)
-"""The three steps in the order in which a text passes them."""
-
-
-def doer(step: Step, steps: Collection[Step]) -> Step:
-    """The one of a pipeline's `steps` that does a step's work."""
-    return step if step in steps else Step.JOINED
 
 
 def require_spelling(pipeline: str) -> None:
@@ -81,19 +73,61 @@ class GpuLayout:
 
 
 @dataclass(frozen=True)
-class Contract:
-    """What a pipeline promises, whichever release serves it.
+class PipelineContract(ABC):
+    """What a pipeline of any family promises, whichever release serves it."""
+
+    pipeline: str
+    task_name: str
+    family: ClassVar[Family]
+
+    @property
+    @abstractmethod
+    def layout(self) -> StepLayout:
+        """How its steps are cut into models."""
+
+    @property
+    @abstractmethod
+    def inputs(self) -> tuple[TensorSpec, ...]:
+        """The pipeline's inputs."""
+
+    @property
+    @abstractmethod
+    def outputs(self) -> tuple[TensorSpec, ...]:
+        """The pipeline's outputs."""
+
+    @property
+    def identity(self) -> Identity:
+        """What its config and manifests say it is."""
+        return Identity(self.family.name, self.task_name)
+
+    @property
+    def processes(self) -> int:
+        """In how many processes each of its models runs."""
+        return 1
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The models that the ensemble calls, in their order."""
+        return self.layout.steps
+
+    def model_of(self, step: Step) -> str:
+        """The model that does a step's work."""
+        return self.layout.doer(step).model_name(self.pipeline)
+
+
+@dataclass(frozen=True)
+class Contract(PipelineContract):
+    """What a pipeline of the encoder family promises, whichever release serves it.
 
     `width` is the number of the encoder's output columns: labels, or the embedding's dimension. Without a `gpu` layout
     the encoder is our own backend on CPU, which takes ragged rows. `instances` above 0 join the steps in one model that
     runs in so many processes.
     """
 
-    pipeline: str
-    task_name: str
     width: int
     gpu: GpuLayout | None = None
     instances: int = 0
+    family = ENCODER
 
     def __post_init__(self) -> None:
         require_spelling(self.pipeline)
@@ -110,13 +144,14 @@ class Contract:
         return task(self.task_name)
 
     @property
-    def steps(self) -> tuple[Step, ...]:
-        """The models that the ensemble calls, in their order."""
-        return (Step.JOINED,) if self.instances else CHAIN
+    def layout(self) -> StepLayout:
+        """See the base class."""
+        return self.family.layout("joined" if self.instances else "chain")
 
-    def model_of(self, step: Step) -> str:
-        """The model that does a step's work."""
-        return doer(step, self.steps).model_name(self.pipeline)
+    @property
+    def processes(self) -> int:
+        """See the base class."""
+        return self.instances or 1
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:
@@ -159,10 +194,14 @@ class Contract:
 
 
 def task_of(inputs: Collection[str], outputs: Collection[str]) -> str | None:
-    """The task of a served pipeline, told from the names of its tensors; None where no task has these."""
+    """The task of a pipeline that says none, told from the names of its tensors; None where no task has these.
+
+    A server may be newer, and give outputs that were added to the task: the task is the one that explains the most.
+    """
+    found: dict[str, int] = {}
     for name in task_names():
         contract = Contract("any", name, 1)
         takes, gives = ({tensor.name for tensor in tensors} for tensors in (contract.inputs, contract.outputs))
-        if takes == set(inputs) and gives == set(outputs):
-            return name
-    return None
+        if takes == set(inputs) and gives <= set(outputs):
+            found[name] = len(gives)
+    return max(found, key=lambda name: found[name], default=None)

@@ -9,14 +9,16 @@ from google.protobuf.text_format import ParseError
 from tritonclient.grpc.model_config_pb2 import ModelConfig
 
 from text_runtime.manifest import FILE_NAME, Manifest, read_manifest
+from text_runtime.records import FormatError
 from text_runtime.routing import side_name
 from trireme.contract import configs
-from trireme.contract.pipelines import CHAIN, Step, doer
+from trireme.contract.configs import identity_of
+from trireme.contract.families import ENCODER, Family, Identity, Step, StepLayout, all_layouts, family_named
 from trireme.errors import RepositoryError
 
 CONFIG_NAME = "config.pbtxt"
 ROUTER_BACKEND = "text_router"
-JOINED_BACKEND = "text_joined"
+JOINED_BACKEND = ENCODER.layout("joined").models[0].backend
 ROUTER_VERSION = 1_000_000
 """The router's own version: no release has this number, so nobody takes it for one. Its answers name the release in
 the response parameter `release`, where Triton can carry one (2.51 cannot)."""
@@ -44,17 +46,51 @@ class Repository:
     def pipelines(self) -> list[str]:
         """Names of the pipelines in it: every folder with a config, and steps of its name beside it."""
         names = (path.parent.name for path in self.root.glob(f"*/{CONFIG_NAME}"))
-        return sorted(name for name in names if self.step_folder(name, Step.TOKENIZER).is_dir())
+        return sorted(name for name in names if self.is_pipeline(name))
+
+    def is_pipeline(self, name: str) -> bool:
+        """Whether the models that a pipeline of that name would call stand beside it."""
+        if not any((self.root / layout.steps[0].model_name(name)).is_dir() for layout in all_layouts()):
+            return False  # told without reading a config: a check asks this of every model
+        return (self.root / self.layout(name).steps[0].model_name(name)).is_dir()
 
     def pipeline_folder(self, pipeline: str) -> Path:
         """The ensemble's folder."""
         return self.root / pipeline
 
+    def identity(self, pipeline: str) -> Identity:
+        """The pipeline's family and task, as its config says them.
+
+        Raises:
+            RepositoryError: it has no config that can be read.
+        """
+        return identity_of(self.config(pipeline))
+
+    def family(self, pipeline: str) -> Family:
+        """The pipeline's family; *encoder* where its config cannot be read, which is for others to complain of.
+
+        Raises:
+            UnsupportedError: this version of Trireme does not know the family.
+        """
+        try:
+            return family_named(self.identity(pipeline).family)
+        except RepositoryError:
+            return ENCODER
+
+    def layout(self, pipeline: str) -> StepLayout:
+        """How the pipeline's steps are cut into models."""
+        usual, *others = self.family(pipeline).layouts
+        return next((layout for layout in others if self._has(pipeline, layout)), usual)
+
+    def _has(self, pipeline: str, layout: StepLayout) -> bool:
+        """Whether its first model is there: as a step, since it may also be another pipeline's ensemble."""
+        name = layout.steps[0].model_name(pipeline)
+        is_there = (self.root / name / CONFIG_NAME).is_file()
+        return is_there and self.config(name).backend == layout.models[0].backend
+
     def steps(self, pipeline: str) -> tuple[Step, ...]:
         """The models that the pipeline's ensemble calls."""
-        name = Step.JOINED.model_name(pipeline)
-        is_there = (self.root / name / CONFIG_NAME).is_file()  # as a step, or as another pipeline's ensemble
-        return (Step.JOINED,) if is_there and self.config(name).backend == JOINED_BACKEND else CHAIN
+        return self.layout(pipeline).steps
 
     def step_models(self, pipeline: str) -> list[str]:
         """Their names."""
@@ -62,11 +98,12 @@ class Repository:
 
     def step_folder(self, pipeline: str, step: Step) -> Path:
         """The folder of the model that does a step's work."""
-        return self.root / doer(step, self.steps(pipeline)).model_name(pipeline)
+        return self.root / self.layout(pipeline).doer(step).model_name(pipeline)
 
     def release_folders(self, pipeline: str, release: int) -> dict[str, Path]:
-        """Where the files of each of the three steps of a release are: `tokenizer`, `encoder`, `postprocess`."""
-        return {step.value: self.step_folder(pipeline, step) / str(release) for step in CHAIN}
+        """Where the files of each step of a release are; of an encoder's: `tokenizer`, `encoder`, `postprocess`."""
+        layout, steps = self.layout(pipeline), self.family(pipeline).steps
+        return {step.value: self.root / layout.doer(step).model_name(pipeline) / str(release) for step in steps}
 
     def folders(self, pipeline: str) -> list[Path]:
         """All folders of a pipeline: its steps', then the ensemble's."""
@@ -92,6 +129,8 @@ class Repository:
         except FileNotFoundError as error:
             known = ", ".join(map(str, self.releases(pipeline))) or "none"
             raise RepositoryError(folder, "there is no such release", f"releases on disk: {known}") from error
+        except FormatError as error:
+            raise RepositoryError(folder / FILE_NAME, error.problem, error.remedy) from error
         except ValueError as error:
             raise RepositoryError(folder, str(error), "export the release again") from error
 

@@ -26,7 +26,7 @@ def require_stageable(disk: PipelineDisk, fleet: Fleet, release: int) -> Manifes
 
 def _require_same_contract(disk: PipelineDisk, manifest: Manifest) -> None:
     current = disk.repository.manifest(disk.pipeline, disk.layout().traffic.current)
-    for part in ("pipeline", "task", "width"):
+    for part in ("pipeline", "family", "task", "width"):
         ours, theirs = getattr(current, part), getattr(manifest, part)
         if ours != theirs:
             raise ContractError(disk.pipeline, f"{part} {theirs} instead of {ours}")

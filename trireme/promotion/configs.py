@@ -38,7 +38,7 @@ def with_versions(config: ModelConfig, releases: frozenset[int]) -> ModelConfig:
 
 
 def router(ensemble: ModelConfig, split: Split) -> ModelConfig:
-    """A router with the ensemble's inputs, outputs and batch size."""
+    """A router with the ensemble's inputs, outputs and batch size, and what the ensemble says of itself."""
     texts = {
         "current": str(split.current),
         "candidate": str(split.candidate),
@@ -54,7 +54,10 @@ def router(ensemble: ModelConfig, split: Split) -> ModelConfig:
         output=ensemble.output,
         dynamic_batching=ModelDynamicBatching(),
         instance_group=[ModelInstanceGroup(count=_ROUTERS, kind=ModelInstanceGroup.KIND_CPU)],
-        parameters={name: ModelParameter(string_value=text) for name, text in texts.items()},
+        parameters={
+            **ensemble.parameters,
+            **{name: ModelParameter(string_value=text) for name, text in texts.items()},
+        },
         version_policy=specific_versions([ROUTER_VERSION]),
     )
 

@@ -1,15 +1,13 @@
 """The pipeline's configs in the model repository: read as a layout, written piece by piece, each piece atomically."""
 
-import os
 import shutil
 from dataclasses import dataclass
-from pathlib import Path
 
 from tritonclient.grpc.model_config_pb2 import ModelConfig
 
 from text_runtime.routing import side_name
+from trireme.contract.atomic_files import replace_text
 from trireme.contract.configs import render
-from trireme.contract.pipelines import Step
 from trireme.contract.repository import CONFIG_NAME, ROUTER_VERSION, Repository
 from trireme.errors import PromotionError, RepositoryError
 from trireme.promotion.configs import pinned_ensemble, router, traffic_of, with_versions
@@ -49,7 +47,7 @@ class PipelineDisk:
     def write_side(self, release: int) -> None:
         """Write the ensemble that answers from one release."""
         name = side_name(self.pipeline, release)
-        if self.repository.step_folder(name, Step.TOKENIZER).exists():
+        if self.repository.is_pipeline(name):
             raise PromotionError(self.pipeline, f"'{name}' is a pipeline of its own", "export it under another name")
         (self.repository.root / name / str(release)).mkdir(parents=True, exist_ok=True)
         self._write(name, pinned_ensemble(self._ensemble(), name, release))
@@ -59,10 +57,17 @@ class PipelineDisk:
         shutil.rmtree(self.repository.root / side_name(self.pipeline, release), ignore_errors=True)
 
     def write_traffic(self, traffic: Traffic) -> None:
-        """Write what answers the pipeline's requests."""
+        """Write what answers the pipeline's requests.
+
+        Raises:
+            PromotionError: a canary is wanted of a family that the router cannot stand in for.
+        """
         ensemble, split = self._ensemble(), traffic.split(self.pipeline)
         if split is None:
             self._write(self.pipeline, pinned_ensemble(ensemble, self.pipeline, traffic.current))
+        elif self.repository.family(self.pipeline).is_decoupled:
+            problem = "has no canary: the router passes on one response a request, and its answers are streams"
+            raise PromotionError(self.pipeline, problem, "stage the release, then promote it")
         else:
             (self.repository.pipeline_folder(self.pipeline) / str(ROUTER_VERSION)).mkdir(exist_ok=True)
             self._write(self.pipeline, router(ensemble, split))
@@ -90,13 +95,3 @@ class PipelineDisk:
         text = render(config)
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             replace_text(path, text)
-
-
-def replace_text(path: Path, text: str) -> None:
-    """Replace a file's content at once and durably."""
-    beside = path.with_name(f".{path.name}.new")
-    with beside.open("w", encoding="utf-8") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
-    beside.replace(path)

@@ -1,18 +1,21 @@
 """What a command is about to do, written down before it begins, so that the next one can finish or undo it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-import orjson
+import msgspec
 
-from trireme.promotion.disk import replace_text
-from trireme.promotion.layout import Layout, parse_layout
+from text_runtime.records import FormatError, require_format
+from trireme import __version__
+from trireme.contract.atomic_files import replace_text
+from trireme.errors import RepositoryError
+from trireme.promotion.layout import Layout
 
 FILE_NAME = "intent.json"
+FORMAT = 1
 
 
-@dataclass(frozen=True)
-class Intent:
+class Intent(msgspec.Struct, frozen=True):
     """A move that is under way. `is_decided`: everything it needs is loaded and proven, so it is to be finished."""
 
     command: str
@@ -21,10 +24,12 @@ class Intent:
     is_decided: bool = False
     target: int | None = None
     id: str = ""
+    format: int = FORMAT
+    trireme_version: str = __version__
 
     def decided(self) -> "Intent":
         """The same move past its point of no return."""
-        return replace(self, is_decided=True)
+        return msgspec.structs.replace(self, is_decided=True)
 
 
 @dataclass(frozen=True)
@@ -41,23 +46,25 @@ class IntentFile:
     def write(self, intent: Intent) -> None:
         """Write or replace it, durably."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        fields = {
-            "command": intent.command,
-            "before": intent.before.to_dict(),
-            "after": intent.after.to_dict(),
-            "is_decided": intent.is_decided,
-            "target": intent.target,
-            "id": intent.id,
-        }
-        replace_text(self.path, orjson.dumps(fields).decode())
+        replace_text(self.path, msgspec.json.encode(intent, order="deterministic").decode())
 
     def read(self) -> Intent | None:
-        """The move that was interrupted, if one was."""
+        """The move that was interrupted, if one was.
+
+        Raises:
+            RepositoryError: a newer Trireme wrote it, or it is no intent.
+        """
         if not self.path.exists():
             return None
-        fields = orjson.loads(self.path.read_bytes())
-        before, after = parse_layout(fields["before"]), parse_layout(fields["after"])
-        return Intent(fields["command"], before, after, fields["is_decided"], fields["target"], fields["id"])
+        try:
+            fields = msgspec.json.decode(self.path.read_bytes())
+            require_format(fields, FORMAT, str(self.path))
+            return msgspec.convert(fields, Intent)
+        except FormatError as error:
+            raise RepositoryError(self.path, error.problem, error.remedy) from error
+        except ValueError as error:
+            remedy = "remove it, then promote the release that shall answer"
+            raise RepositoryError(self.path, f"does not say which move was interrupted ({error})", remedy) from error
 
     def clear(self) -> None:
         """Nothing is under way any more."""

@@ -1,14 +1,12 @@
 """What servers should have loaded of a pipeline, and what answers its requests: as data."""
 
-from dataclasses import dataclass
-from typing import Any
+import msgspec
 
 from text_runtime.routing import Split
 
 
-@dataclass(frozen=True)
-class Traffic:
-    """What answers a pipeline's requests: one release, or two in a canary."""
+class Traffic(msgspec.Struct, frozen=True, array_like=True):
+    """What answers a pipeline's requests: one release, or two in a canary. Files hold it as a list."""
 
     current: int
     candidate: int | None = None
@@ -38,8 +36,7 @@ class Traffic:
         return f"release {self.current}, {self.percent:g}% {verb} release {self.candidate}"
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(msgspec.Struct, frozen=True):
     """The releases that every server has loaded, and the traffic among them."""
 
     loaded: frozenset[int]
@@ -61,16 +58,5 @@ class Layout:
         """This layout with other traffic."""
         return Layout(self.loaded, traffic)
 
-    def to_dict(self) -> dict[str, Any]:
-        """For the intent's file."""
-        traffic = self.traffic
-        parts = [traffic.current, traffic.candidate, traffic.percent, traffic.is_mirror]
-        return {"loaded": sorted(self.loaded), "traffic": parts}
-
     def __str__(self) -> str:
         return f"{self.traffic} (loaded: {', '.join(map(str, sorted(self.loaded)))})"
-
-
-def parse_layout(fields: dict[str, Any]) -> Layout:
-    """A layout as `to_dict` wrote it."""
-    return Layout(frozenset(fields["loaded"]), Traffic(*fields["traffic"]))

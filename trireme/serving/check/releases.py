@@ -9,6 +9,7 @@ from pathlib import Path
 from text_runtime.engines import engine_names
 from text_runtime.labels import read_labels
 from text_runtime.manifest import FILE_NAME, Manifest, read_manifest
+from text_runtime.records import FormatError
 from text_runtime.tasks import task
 from trireme.contract.integrity import verify_release
 from trireme.contract.pipelines import Contract
@@ -29,6 +30,8 @@ def manifests(model: Model, models: Models) -> Iterator[Finding]:
     for path in model.artifacts():
         try:
             read_manifest(path.parent)
+        except FormatError as error:
+            yield model.error(error.problem, error.remedy, path)
         except ValueError as error:
             yield model.error(f"cannot be read: {error}", _AGAIN, path)
 
@@ -87,7 +90,7 @@ def labels(model: Model, models: Models) -> Iterator[Finding]:
 def integrity(model: Model, models: Models) -> Iterator[Finding]:
     """Every file of every release on disk has the hash that its manifest gives, and no file was added."""
     repository = Repository(model.folder.parent)
-    if model.name not in repository.pipelines():
+    if not repository.is_pipeline(model.name):
         return
     for release in repository.releases(model.name):
         if all(has_manifest(folder / str(release)) for folder in repository.folders(model.name)):

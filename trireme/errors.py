@@ -217,6 +217,20 @@ class UnavailableError(ServerError):
         )
 
 
+class SilentServerError(ServerError):
+    """A server's control interface cannot be reached, or does not answer in time."""
+
+    def __init__(self, server: str) -> None:
+        super().__init__(server, "does not answer", "start it again, then repeat the command")
+
+
+class ClosedControlError(ServerError):
+    """A server's control interface is shut to this token."""
+
+    def __init__(self, server: str) -> None:
+        super().__init__(server, "its control interface is closed to you", "give its token in TRIREME_CONTROL_TOKEN")
+
+
 class LoadError(ServerError):
     """A server refused to load a model."""
 

@@ -5,6 +5,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from trireme.admin import Endpoint
 from trireme.machine.allocator import with_allocator
 from trireme.machine.local_servers import CONTROL_KEY
 from trireme.serving.layout import runtime_parent
@@ -53,6 +54,12 @@ class Launch:
     def grpc_url(self) -> str:
         """Host and port for gRPC."""
         return f"{self.spec.host}:{self.ports.grpc}"
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where it is administered."""
+        metrics = f"{self.spec.host}:{self.ports.metrics}"
+        return Endpoint(self.grpc_url, metrics, self.spec.control_token)
 
     def arguments(self) -> list[str]:
         """Triton's command line."""

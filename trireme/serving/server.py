@@ -7,7 +7,6 @@ from collections.abc import Callable
 from types import FrameType
 
 from trireme.errors import PortError
-from trireme.machine.local_servers import control_headers
 from trireme.serving.launch import Launch
 from trireme.serving.layout import lay_out_backends, require_safe_path
 from trireme.serving.ports import choose_ports
@@ -115,7 +114,7 @@ class Server:
     @property
     def metrics_url(self) -> str:
         """Where Prometheus reads the metrics."""
-        return f"http://{self._launch.spec.host}:{self._launch.ports.metrics}/metrics"
+        return self._launch.endpoint.metrics_url
 
     @property
     def addresses(self) -> str:
@@ -125,7 +124,7 @@ class Server:
     @property
     def control_headers(self) -> dict[str, str]:
         """The gRPC header that opens the control interface."""
-        return control_headers(self._launch.spec.control_token)
+        return self._launch.endpoint.headers
 
     def launch(self) -> None:
         """Start the process, wait until it is ready, and begin to watch it."""

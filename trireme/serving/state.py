@@ -23,7 +23,7 @@ def write_state(launch: Launch, pid: int) -> None:
         "pid": pid,
         "grpc": launch.grpc_url,
         "http": f"{launch.spec.host}:{launch.ports.http}",
-        "metrics": f"{launch.spec.host}:{launch.ports.metrics}",
+        "metrics": launch.endpoint.metrics,
         "repository": str(launch.spec.repository.resolve()),
         "control_token": launch.spec.control_token,
     }

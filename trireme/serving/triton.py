@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import psutil
 
+from trireme.admin import Administrator, Deadlines
 from trireme.errors import ServerError
-from trireme.serving.control import Control
 from trireme.serving.draining import shut
 from trireme.serving.launch import DRAIN_TIMEOUT_S, Launch
 from trireme.serving.process import drain, end, model_of, spawn, stubs_of
@@ -15,6 +15,7 @@ from trireme.serving.readiness import wait_until_ready
 from trireme.serving.state import remove_state, write_state
 
 _READY_TIMEOUT_S = 300.0
+_DEADLINES = Deadlines(ask_s=5.0, load_s=300.0, unload_s=5.0)
 _log = logging.getLogger(__name__)
 
 
@@ -46,7 +47,8 @@ class Triton:
         _log.info("starting Triton: %s (its log: %s)", ", ".join(self.launch.spec.names), self.launch.log)
         self._process = spawn(self.launch)
         try:
-            wait_until_ready(self.launch, self._process, is_cancelled, _READY_TIMEOUT_S)
+            with self.administrator() as admin:
+                wait_until_ready(self.launch, self._process, admin, is_cancelled, _READY_TIMEOUT_S)
         except ServerError:
             _log.debug("%s", self.launch.log.read_text(errors="replace"))
             raise
@@ -64,9 +66,9 @@ class Triton:
     def _shut_pipelines(self) -> None:
         names = self.launch.spec.names
         sides = [model for model in self.launch.spec.models if model not in names]
-        with self.open_control() as control:
-            shut(control, names, DRAIN_TIMEOUT_S)
-            shut(control, sides, DRAIN_TIMEOUT_S)  # not before: a canary's router asks them
+        with self.administrator() as admin:
+            shut(admin, names, DRAIN_TIMEOUT_S)
+            shut(admin, sides, DRAIN_TIMEOUT_S)  # not before: a canary's router asks them
 
     def begin_again(self, is_cancelled: Callable[[], bool]) -> None:
         """Clear away one that died or hangs, and start it afresh on the same ports.
@@ -105,6 +107,6 @@ class Triton:
     def _stubs(self) -> list[psutil.Process]:
         return stubs_of(self._process.pid) if self._process is not None else []
 
-    def open_control(self) -> Control:
+    def administrator(self) -> Administrator:
         """A new connection to its control interface."""
-        return Control(self.launch.grpc_url, self.launch.spec.control_token)
+        return Administrator(self.launch.endpoint, _DEADLINES)

@@ -37,6 +37,9 @@ def scrape(url: str) -> list[Sample]:
 
 
 def _samples(text: str) -> Iterator[Sample]:
-    for family in text_string_to_metric_families(text):
+    """The parser gives every counter the ending `_total`, as OpenMetrics wants it; one whose type it does not see keeps
+    the name under which Triton publishes it."""
+    untyped = "\n".join(line for line in text.splitlines() if not line.startswith("# TYPE "))
+    for family in text_string_to_metric_families(untyped):
         for name, labels, value, *_ in family.samples:
             yield Sample(name, labels, value)

@@ -10,12 +10,13 @@ from tritonclient.grpc.model_config_pb2 import DataType, ModelConfig, ModelInput
 from tritonclient.utils import triton_to_np_dtype
 
 PROBE: Mapping[str, str] = {"text": "你好", "text_pair": "您好", "schema": "[]"}
-"""One small text by the name of a pipeline's input."""
+"""One small text by the name of a pipeline's input. A pipeline that is not ours may have others."""
+_ANY = PROBE["text"]
 
 
 def probe_columns(config: ModelConfig) -> dict[str, list[str]]:
     """One row for every input of a pipeline."""
-    return {tensor.name: [PROBE[tensor.name]] for tensor in config.input}
+    return {tensor.name: [PROBE.get(tensor.name, _ANY)] for tensor in config.input}
 
 
 def strings(name: str, texts: list[str]) -> triton_grpc.InferInput:

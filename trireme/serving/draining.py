@@ -11,12 +11,12 @@ _POLL_S = 0.05
 _log = logging.getLogger(__name__)
 
 
-def shut(admin: Administrator, pipelines: Sequence[str], timeout_s: float) -> None:
-    """Unload pipelines, but not their steps, and wait until their requests in flight are answered.
+def shut(admin: Administrator, pipelines: Sequence[str], deadline: float) -> None:
+    """Unload pipelines, but not their steps, and wait until their requests in flight are answered,
+    or until `deadline` by the monotonic clock.
 
     Triton's own ending does not do it: it refuses a request that stands between two steps of an ensemble.
     """
-    deadline = time.monotonic() + timeout_s
     try:
         for name in pipelines:
             admin.unload(name)

@@ -11,9 +11,8 @@ import psutil
 from trireme.admin import Administrator, ModelVersion, exception_of
 from trireme.contract.repository import Repository
 from trireme.errors import InferenceError, PortError, ServerError
-from trireme.serving.launch import Launch
+from trireme.serving.launch import Launch, Served
 from trireme.serving.ports import taken_port
-from trireme.serving.spec import ServerSpec
 from trireme.serving.triton_log import last_error
 
 _PROBE_TIMEOUT_S = 60.0
@@ -37,14 +36,23 @@ def wait_until_ready(
     """
     loading: set[str] = set()
     for _ in _ticks(launch, process, timeout_s, loading):
-        if is_cancelled():
-            raise ServerError(launch.grpc_url, "was stopped before it was ready", "start it again")
+        require_wanted(launch, is_cancelled)
         loading.clear()
         loading.update(_closed_ports(launch, process.pid) or _still_loading(launch, admin))
         if not loading:
             break
     for name in launch.spec.names:
         _require_answer(launch, admin, name)
+
+
+def require_wanted(launch: Launch, is_cancelled: Callable[[], bool]) -> None:
+    """Go on only while nobody has cancelled the start.
+
+    Raises:
+        ServerError: somebody has.
+    """
+    if is_cancelled():
+        raise ServerError(launch.grpc_url, "was stopped before it was ready", "start it again")
 
 
 def _require_answer(launch: Launch, admin: Administrator, name: str) -> None:
@@ -67,7 +75,7 @@ def _ticks(launch: Launch, process: subprocess.Popen[bytes], timeout_s: float, l
             last_words = last_error(launch.log)
             if port := taken_port(last_words):
                 raise PortError(port, launch.ports.option(port))
-            problem = f"Triton {_ending(process.returncode)}: {last_words}"
+            problem = f"Triton {ending(process.returncode)}: {last_words}"
             raise ServerError(launch.grpc_url, problem, "run `trireme doctor`")
         if now - said > _SAY_EVERY_S:
             _log.info("still loading after %.0f s: %s", now - start, ", ".join(sorted(loading)))
@@ -78,7 +86,8 @@ def _ticks(launch: Launch, process: subprocess.Popen[bytes], timeout_s: float, l
     raise ServerError(launch.grpc_url, problem, "give it more time, or fewer pipelines")
 
 
-def _ending(code: int) -> str:
+def ending(code: int) -> str:
+    """How a process ended, in words."""
     return f"ended with exit code {code}" if code >= 0 else f"was killed by {signal.Signals(-code).name}"
 
 
@@ -108,7 +117,7 @@ def _still_loading(launch: Launch, admin: Administrator) -> set[str]:
     return {name for name, version in wanted.items() if (name, version) not in ready}
 
 
-def _pinned_steps(spec: ServerSpec) -> dict[str, str | None]:
+def _pinned_steps(spec: Served) -> dict[str, str | None]:
     repository = Repository(spec.repository)
     pins = {name: str(repository.pinned_release(name)) for name in spec.names}
     return {model: pin for name, pin in pins.items() for model in repository.step_models(name)}

@@ -7,7 +7,6 @@ import time
 from trireme.admin import Administrator
 from trireme.errors import ServerError, SilentServerError
 from trireme.serving.backoff import Backoff
-from trireme.serving.launch import DRAIN_TIMEOUT_S
 from trireme.serving.triton import Triton
 
 _POLL_S = 0.2
@@ -98,8 +97,8 @@ class Supervisor:
         if not versions:
             return True  # an ordinary unload took the stub away
         config = admin.config(model)
-        if config.platform == "ensemble":
-            return True  # it was a canary's router, and needs no process any more
+        if config.backend not in self._triton.launch.python_backends:
+            return True  # it runs in Triton itself; or it was a canary's router, and is an ensemble again
         instances = sum(group.count for group in config.instance_group) or 1
         living = [pid for pid, owner in self._triton.stubs().items() if owner == model and pid not in self._retired]
         return len(living) >= len(versions) * instances
@@ -113,7 +112,7 @@ class Supervisor:
         begin = time.monotonic()
         replaced = [pid for pid, owner in self._triton.stubs().items() if owner == model]
         admin.reload(model)
-        self._retired |= dict.fromkeys(replaced, time.monotonic() + DRAIN_TIMEOUT_S)
+        self._retired |= dict.fromkeys(replaced, time.monotonic() + self._triton.launch.drain_timeout_s)
         _log.warning("'%s' is back after %.1f s", model, time.monotonic() - begin)
 
     def _end_retired(self, living: dict[int, str]) -> None:

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 FLOORS = (
     ("text_runtime", "trireme.errors"),
     ("trireme.contract", "trireme.machine", "python_backends"),
-    ("trireme.client", "trireme.reports"),
+    ("trireme.client", "trireme.admin", "trireme.reports"),
     ("trireme.serving", "trireme.promotion", "converters", "loadtest"),
     ("trireme.cli",),
     ("examples",),

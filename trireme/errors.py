@@ -27,6 +27,20 @@ class InterpreterError(TriremeError):
         super().__init__(f"{problem}; {remedy or usual}")
 
 
+class SettingError(TriremeError):
+    """An environment variable has a value that means nothing."""
+
+    def __init__(self, variable: str, value: str, remedy: str) -> None:
+        super().__init__(f"{variable} is '{value}': {remedy}")
+
+
+class ControlTokenError(TriremeError):
+    """The token that opens the control interface cannot be read or used."""
+
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(f"the control token {problem}: {remedy}")
+
+
 class AllocatorError(TriremeError):
     """The memory allocator that was chosen is not there."""
 
@@ -156,6 +170,7 @@ class InferenceError(TriremeError):
     """A server failed an inference."""
 
     def __init__(self, pipeline: str, server: str, problem: str) -> None:
+        self.problem = problem
         super().__init__(f"pipeline '{pipeline}' on {server}: {problem}")
 
 
@@ -215,6 +230,20 @@ class UnavailableError(ServerError):
             f"does not answer ({reason.rstrip('.')})",
             "start one with `trireme serve`, or give the address of another",
         )
+
+
+class SilentServerError(ServerError):
+    """A server's control interface cannot be reached, or does not answer in time."""
+
+    def __init__(self, server: str) -> None:
+        super().__init__(server, "does not answer", "start it again, then repeat the command")
+
+
+class ClosedControlError(ServerError):
+    """A server's control interface is shut to this token."""
+
+    def __init__(self, server: str) -> None:
+        super().__init__(server, "its control interface is closed to you", "give its token in TRIREME_CONTROL_TOKEN")
 
 
 class LoadError(ServerError):

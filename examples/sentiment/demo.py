@@ -5,11 +5,11 @@ import logging
 import sys
 from pathlib import Path
 
-import tritonclient.grpc as triton_grpc
 from rich.console import Console
 from rich.table import Table
 
 from converters.export import EncoderSpec, ExportSpec, export
+from trireme.admin import Administrator, Endpoint
 from trireme.client import Client
 from trireme.client.answers import shortened
 from trireme.contract.pipelines import CHAIN
@@ -51,20 +51,20 @@ def _ask(grpc_url: str, reviews: list[str]) -> Table:
     times = (f"{step.value} ms" for step in CHAIN)
     table = Table("text", "label", "score", *times, title="sentiment, served by Triton")
     address = f"grpc://{grpc_url}"
-    with triton_grpc.InferenceServerClient(grpc_url) as triton, Client(address, PIPELINE) as client:
+    with Administrator(Endpoint(grpc_url)) as admin, Client(address, PIPELINE) as client:
         for review in reviews:
-            before = _step_seconds(triton)
+            before = _step_seconds(admin)
             (answer,) = client.classify([review])
-            spent = [after - earlier for after, earlier in zip(_step_seconds(triton), before, strict=True)]
+            spent = [after - earlier for after, earlier in zip(_step_seconds(admin), before, strict=True)]
             times = (f"{1e3 * seconds:.2f}" for seconds in spent)
             table.add_row(shortened(review), answer.label, f"{answer.score:.4f}", *times)
     return table
 
 
-def _step_seconds(client: triton_grpc.InferenceServerClient) -> list[float]:
+def _step_seconds(admin: Administrator) -> list[float]:
     """Seconds that each step has spent so far, queueing included, by Triton's own statistics."""
-    statistics = (client.get_inference_statistics(step.model_name(PIPELINE)) for step in CHAIN)
-    return [sum(model.inference_stats.success.ns for model in answer.model_stats) / 1e9 for answer in statistics]
+    counts = admin.statistics()
+    return [counts[step.model_name(PIPELINE)].success_ns / 1e9 for step in CHAIN]
 
 
 if __name__ == "__main__":

@@ -1,32 +1,18 @@
 """What Triton itself counted during a sample: batches, queueing and compute of every step, and the padding."""
 
-import urllib.request
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import tritonclient.grpc as triton_grpc
-from tritonclient.grpc.service_pb2 import ModelStatistics
-
 from loadtest.bench.target import Target
+from trireme.admin import Administrator, Endpoint, ModelCounts, Sample, scrape
 from trireme.contract.pipelines import CHAIN, Step
-
-
-@dataclass(frozen=True)
-class StepCounts:
-    """A step's counters so far: rows, executions, and nanoseconds queued and computed, summed over requests."""
-
-    rows: int
-    executions: int
-    queue_ns: int
-    compute_ns: int
-    requests: int
 
 
 @dataclass(frozen=True)
 class Counts:
     """All counters of a pipeline at one moment."""
 
-    steps: dict[str, StepCounts]
+    steps: dict[str, ModelCounts]
     tokens: float
     padding_tokens: float
 
@@ -42,14 +28,12 @@ class StepFacts:
 
 def read_counts(target: Target) -> Counts:
     """Read the counters of a Triton target."""
-    with triton_grpc.InferenceServerClient(target.grpc_url) as client:
-        versions = client.get_inference_statistics().model_stats
-    names = {version.name for version in versions}
-    chain = CHAIN if Step.TOKENIZER.model_name(target.pipeline) in names else (Step.JOINED,)
-    steps = {step.value: _step_counts(versions, step.model_name(target.pipeline)) for step in chain}
-    with urllib.request.urlopen(target.metrics_url, timeout=10) as answer:
-        lines = answer.read().decode().splitlines()
-    return Counts(steps, _counter(lines, target, "tokens"), _counter(lines, target, "padding_tokens"))
+    with Administrator(Endpoint(target.grpc_url)) as admin:
+        models = admin.statistics()
+    chain = CHAIN if Step.TOKENIZER.model_name(target.pipeline) in models else (Step.JOINED,)
+    steps = {step.value: models.get(step.model_name(target.pipeline), ModelCounts()) for step in chain}
+    samples = scrape(target.metrics_url)
+    return Counts(steps, _counter(samples, target, "tokens"), _counter(samples, target, "padding_tokens"))
 
 
 def facts_between(before: Counts, after: Counts) -> tuple[dict[str, StepFacts], float]:
@@ -60,23 +44,12 @@ def facts_between(before: Counts, after: Counts) -> tuple[dict[str, StepFacts], 
     return facts, padding / (padding + tokens) if tokens else 0.0
 
 
-def _step_counts(statistics: Sequence[ModelStatistics], model: str) -> StepCounts:
-    versions = [version for version in statistics if version.name == model]
-    return StepCounts(
-        sum(version.inference_count for version in versions),
-        sum(version.execution_count for version in versions),
-        sum(version.inference_stats.queue.ns for version in versions),
-        sum(version.inference_stats.compute_infer.ns for version in versions),
-        sum(version.inference_stats.success.count for version in versions),
-    )
+def _counter(samples: Sequence[Sample], target: Target, name: str) -> float:
+    wanted = f"trireme_encoder_{name}_total", target.pipeline
+    return sum(sample.value for sample in samples if (sample.name, sample.labels.get("pipeline")) == wanted)
 
 
-def _counter(lines: list[str], target: Target, name: str) -> float:
-    start, label = f"trireme_encoder_{name}_total{{", f'pipeline="{target.pipeline}"'
-    return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(start) and label in line)
-
-
-def _facts(before: StepCounts, after: StepCounts) -> StepFacts:
+def _facts(before: ModelCounts, after: ModelCounts) -> StepFacts:
     requests = max(1, after.requests - before.requests)
     return StepFacts(
         (after.rows - before.rows) / max(1, after.executions - before.executions),

@@ -1,4 +1,4 @@
-"""Refuses releases whose TensorRT plan is not of this machine; the container's entry point asks before Triton starts.
+"""Refuses releases whose TensorRT plan is not of this machine; the container's launcher asks before Triton starts.
 
     python3 -m text_runtime.plan_check REPOSITORY PIPELINE…
 
@@ -14,7 +14,7 @@ from text_runtime.machine import Machine, MachineError, read_machine
 from text_runtime.manifest import read_manifest
 from text_runtime.plan import needs_plan, plan_problems, rebuild_command
 
-# The container has no Triton client, which knows the config's grammar; ours are rendered, so these two facts are found.
+# This room has no Triton client, which knows the config's grammar; ours are rendered, so these two facts are found.
 _LOADED = re.compile(r"version_policy\s*\{\s*specific\s*\{([^}]*)\}")
 _ROWS = re.compile(r"^max_batch_size:\s*(\d+)", re.MULTILINE)
 

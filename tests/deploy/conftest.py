@@ -10,7 +10,7 @@ from tests.deploy.container import CLASSIFIER, Container, running, write_pipelin
 
 @pytest.fixture
 def container(tmp_path: Path) -> Iterator[Container]:
-    """The entrypoint started with a control token over the pipeline `parity`, ready."""
+    """The launcher started with a control token over the pipeline `parity`, ready."""
     write_pipeline(tmp_path / "models", "parity")
     yield from running(tmp_path)
 

@@ -1,4 +1,4 @@
-"""A real Triton (the wheel's binary) under the container's own entrypoint, with tiny pipelines."""
+"""A real Triton (the wheel's binary) under the container's own launcher, with tiny pipelines."""
 
 import os
 import shutil
@@ -72,11 +72,12 @@ class Ports:
     http: int
     grpc: int
     metrics: int
+    health: int
 
 
 @dataclass(frozen=True)
 class Container:
-    """What stands for a container here: the entrypoint's process, its environment and its ports."""
+    """What stands for a container here: the launcher's process, its environment and its ports."""
 
     process: subprocess.Popen[bytes]
     environment: dict[str, str]
@@ -88,6 +89,22 @@ class Container:
         """Run the container's health check inside it."""
         command = [sys.executable, str(ROOT / "docker/healthcheck.py")]
         return subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60, check=False)
+
+    def probe(self, path: str) -> tuple[int, str]:
+        """What an orchestrator is answered: the status, and why."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.ports.health}{path}", timeout=30) as response:
+                return response.status, response.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def wait_until(self, path: str, status: int, within_s: float = 20.0) -> str:
+        """Wait until a probe has a status; gives what it says."""
+        deadline = time.monotonic() + within_s
+        while (found := self.probe(path))[0] != status:
+            assert time.monotonic() < deadline, found
+            time.sleep(0.1)
+        return found[1]
 
     def metrics(self) -> str:
         """What Prometheus would read."""
@@ -111,7 +128,7 @@ def write_pipeline(repository: Path, name: str, source: str = CLASSIFIER) -> Non
 
 
 def running(folder: Path) -> Iterator[Container]:
-    """The entrypoint over `folder/models`, ready, and stopped at the end; for a fixture to yield from."""
+    """The launcher over `folder/models`, ready, and stopped at the end; for a fixture to yield from."""
     pytest.importorskip("pytriton", reason="needs the wheel's Triton: install the extra serve")
     started = start(folder)
     try:
@@ -122,8 +139,8 @@ def running(folder: Path) -> Iterator[Container]:
 
 
 def start(folder: Path) -> Container:
-    """Start the entrypoint over `folder/models`."""
-    ports = Ports(*free_ports("127.0.0.1", 3))
+    """Start the launcher over `folder/models`."""
+    ports = Ports(*free_ports("127.0.0.1", 4))
     environment = container_environment(folder, ports)
     log = folder / "triton.log"
     flags = [f"--http-port={ports.http}", f"--grpc-port={ports.grpc}", f"--metrics-port={ports.metrics}"]
@@ -133,7 +150,7 @@ def start(folder: Path) -> Container:
         f"--backend-directory={folder / 'backends'}",
     ]
     with log.open("wb") as stream:
-        command = ["bash", str(ROOT / "docker/entrypoint.sh"), *flags]
+        command = [sys.executable, "-m", "trireme.serving", *flags]
         process = subprocess.Popen(command, env=environment, stdout=stream, stderr=stream)
     return Container(process, environment, ports, log)
 
@@ -147,10 +164,9 @@ def container_environment(folder: Path, ports: Ports) -> dict[str, str]:
         "PATH": os.pathsep.join([str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]),
         "PYTHONPATH": sysconfig.get_path("purelib"),
         "MODEL_REPOSITORY": str(folder / "models"),
-        "TRIREME_LOADED_FILE": str(folder / "loaded"),
         "TRIREME_CONTROL_TOKEN_FILE": str(folder / "token"),
         "TRIREME_EXIT_TIMEOUT_S": "3",
-        "TRIREME_HTTP_URL": f"http://127.0.0.1:{ports.http}",
+        "TRIREME_HEALTH_ADDRESS": f"127.0.0.1:{ports.health}",
     }
 
 
@@ -164,15 +180,17 @@ def install_triton(command: Path, backends: Path) -> None:
 
 
 def wait_until_ready(container: Container) -> None:
-    """Wait until Triton's own readiness answers."""
+    """Wait until Triton's own readiness answers, and the launcher has seen it."""
     deadline = time.monotonic() + READY_S
     url = f"http://127.0.0.1:{container.ports.http}/v2/health/ready"
     while time.monotonic() < deadline and container.process.poll() is None:
         try:
             with urllib.request.urlopen(url, timeout=1):
-                return
+                if "Triton is up" in container.log.read_text(errors="replace"):
+                    return
         except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
+            pass
+        time.sleep(0.1)
     pytest.fail(f"Triton did not become ready:\n{container.log.read_text(errors='replace')[-4000:]}")
 
 

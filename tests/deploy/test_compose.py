@@ -158,7 +158,7 @@ def test_a_stop_leaves_triton_longer_than_its_own_exit_timeout(service: dict[str
     assert service["stop_signal"] == "SIGTERM"
     grace_s = int(service["stop_grace_period"].removesuffix("s"))
     assert grace_s > int(service["environment"]["TRIREME_EXIT_TIMEOUT_S"])
-    assert re.search(r'^ENTRYPOINT \[".*"/opt/trireme/bin/entrypoint.sh"\]$', _dockerfile(), re.MULTILINE)
+    assert re.search(r'^ENTRYPOINT \[".*"-m", "trireme.serving"\]$', _dockerfile(), re.MULTILINE)
 
 
 def test_the_control_token_is_a_file_and_never_in_the_environment(service: dict[str, Any]) -> None:

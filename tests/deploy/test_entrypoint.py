@@ -1,8 +1,9 @@
-"""What the entrypoint passes to `tritonserver`, recorded by a stand-in on PATH: our script, not Triton."""
+"""What the launcher passes to `tritonserver`, recorded by a stand-in on PATH: our program, not Triton."""
 
 import ctypes.util
 import os
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,9 +11,9 @@ import pytest
 
 from trireme.contract.pipelines import Step
 from trireme.machine.allocator import with_allocator
+from trireme.machine.free_ports import free_ports
 from trireme.serving.launch import LATENCY_SUMMARIES
 
-ENTRYPOINT = Path(__file__).resolve().parents[2] / "docker/entrypoint.sh"
 TOKEN = "an_operator-token-of-enough-length"
 CONTROL = "model-repository,model-config,shared-memory,trace,logging:trireme-control-token="
 
@@ -30,17 +31,17 @@ class Stage:
             (self.folder / "models" / model / "config.pbtxt").touch()
 
     def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run the entrypoint."""
+        """Run the launcher; it ends with the stand-in, which ends at once."""
         fixed = {
             "PATH": f"{self.folder}/bin:{os.environ['PATH']}",
             "MODEL_REPOSITORY": f"{self.folder}/models",
-            "TRIREME_LOADED_FILE": f"{self.folder}/loaded",
+            "TRIREME_HEALTH_ADDRESS": f"127.0.0.1:{free_ports('127.0.0.1', 1)[0]}",
         }
-        command = ["bash", str(ENTRYPOINT), *arguments]
-        return subprocess.run(command, env=fixed | environment, capture_output=True, text=True, timeout=30, check=False)
+        command = [sys.executable, "-m", "trireme.serving", *arguments]
+        return subprocess.run(command, env=fixed | environment, capture_output=True, text=True, timeout=60, check=False)
 
     def recorded(self, name: str) -> list[str]:
-        """Lines that the stand-in, or the entrypoint, wrote down."""
+        """Lines that the stand-in wrote down."""
         return (self.folder / name).read_text().splitlines()
 
     def values(self, flag: str) -> list[str]:
@@ -59,18 +60,12 @@ def stage(tmp_path: Path) -> Stage:
     return Stage(tmp_path)
 
 
-def test_the_script_is_well_formed() -> None:
-    assert subprocess.run(["bash", "-n", str(ENTRYPOINT)], check=False).returncode == 0
-    assert ENTRYPOINT.stat().st_mode & 0o111
-
-
 def test_every_pipeline_is_loaded_and_no_step(stage: Stage) -> None:
     stage.add("sentiment", "sentiment_tokenizer", "sentiment_encoder", "sentiment_postprocess")
     stage.add("my_encoder", "my_encoder_tokenizer", ".partial-new")
     stage.add("topics", "topics_joined")
     assert stage.run().returncode == 0
     assert stage.values("--load-model") == ["my_encoder", "sentiment", "topics"]
-    assert stage.recorded("loaded") == ["my_encoder", "sentiment", "topics"]
 
 
 def test_every_kind_of_step_is_known(stage: Stage) -> None:
@@ -83,7 +78,6 @@ def test_named_pipelines_are_the_only_ones_loaded(stage: Stage) -> None:
     stage.add("sentiment", "topics", "spam")
     assert stage.run(TRIREME_PIPELINES="spam  topics").returncode == 0
     assert stage.values("--load-model") == ["spam", "topics"]
-    assert stage.recorded("loaded") == ["spam", "topics"]
 
 
 def test_an_empty_repository_is_refused(stage: Stage) -> None:
@@ -133,7 +127,7 @@ def test_what_says_neither_that_shared_memory_is_open_nor_shut_is_refused(stage:
 
 
 def preloaded(stage: Stage, **environment: str) -> list[str]:
-    """What the entrypoint has the loader preload."""
+    """What the launcher has the loader preload."""
     stage.run(**environment)
     found = [line.partition("=")[2] for line in stage.recorded("env") if line.startswith("LD_PRELOAD=")]
     return found[0].split(":") if found else []
@@ -142,7 +136,7 @@ def preloaded(stage: Stage, **environment: str) -> list[str]:
 def test_the_allocator_is_preloaded_where_it_is_and_after_what_is_already(stage: Stage) -> None:
     stage.add("sentiment")
     allocator = with_allocator({})["LD_PRELOAD"]
-    assert preloaded(stage) == []
+    assert preloaded(stage) == [allocator]
     assert preloaded(stage, TRIREME_ALLOCATOR=allocator) == [allocator]
     libc = ctypes.util.find_library("c") or ""
     assert preloaded(stage, TRIREME_ALLOCATOR=allocator, LD_PRELOAD=libc) == [libc, allocator]
@@ -195,3 +189,35 @@ def test_a_token_that_would_weaken_the_flag_is_refused(stage: Stage, token: str)
     assert finished.returncode == 1
     assert "control token must be 16 or more" in finished.stderr
     assert not (stage.folder / "argv").exists()
+
+
+def test_a_token_file_that_cannot_be_read_is_a_refusal_and_not_no_token(stage: Stage) -> None:
+    stage.add("sentiment")
+    (stage.folder / "token").mkdir()
+    finished = stage.run(TRIREME_CONTROL_TOKEN=TOKEN, TRIREME_CONTROL_TOKEN_FILE=f"{stage.folder}/token")
+    assert (finished.returncode, len(finished.stderr.splitlines())) == (1, 1)
+    assert f"the control token cannot be read from {stage.folder}/token (Is a directory)" in finished.stderr
+    assert not (stage.folder / "argv").exists()
+
+
+def test_the_exit_code_is_tritons_own(stage: Stage) -> None:
+    stage.add("sentiment")
+    (stage.folder / "bin" / "tritonserver").write_text("#!/bin/sh\nexit 7\n")
+    finished = stage.run()
+    assert finished.returncode == 7
+    assert "Triton ended with exit code 7" in finished.stderr
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "remedy"),
+    [
+        ("TRIREME_EXIT_TIMEOUT_S", "soon", "give a positive number of seconds"),
+        ("TRIREME_HEALTH_ADDRESS", "8080", "give a host and a port"),
+        ("TRIREME_LATENCY_SUMMARIES", "no", "say true or false"),
+    ],
+)
+def test_a_setting_that_means_nothing_is_refused(stage: Stage, variable: str, value: str, remedy: str) -> None:
+    stage.add("sentiment")
+    finished = stage.run(**{variable: value})
+    assert (finished.returncode, len(finished.stderr.splitlines())) == (1, 1)
+    assert f"{variable} is '{value}': {remedy}" in finished.stderr

@@ -46,8 +46,14 @@ def test_packages_are_frozen_hashed_and_never_built() -> None:
 
 def test_the_runtime_exports_without_paddle_and_without_the_command_line() -> None:
     names = {line.split("==")[0] for line in _requirements().splitlines() if "==" in line}
+<<<<<<< HEAD
     assert {"msgspec", "numpy", "onnxruntime", "openvino", "orjson", "tokenizers"} <= names
     assert not {"paddlepaddle", "paddlenlp", "nvidia-pytriton", "tritonclient", "typer", "torch"} & names
+=======
+    assert {"numpy", "onnxruntime", "openvino", "orjson", "tokenizers"} <= names
+    assert {"grpcio", "prometheus-client", "protobuf", "psutil", "tritonclient"} <= names
+    assert not {"paddlepaddle", "paddlenlp", "nvidia-pytriton", "typer", "torch", "aiohttp", "geventhttpclient"} & names
+>>>>>>> w-admin
 
 
 @pytest.mark.parametrize("platform", ["x86_64-manylinux_2_39", "aarch64-manylinux_2_39"])
@@ -75,3 +81,19 @@ def _uv() -> list[str]:
     if found is None:
         pytest.skip("needs uv")
     return [found]
+
+
+def test_the_launcher_needs_only_the_rooms_and_packages_that_the_image_has() -> None:
+    program = "import sys, trireme.serving.__main__; print(*sorted(name for name in sys.modules if '.' not in name))"
+    program += "; print(*sorted(name for name in sys.modules if name.startswith('trireme.')))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
+    libraries, modules = (line.split() for line in done.stdout.splitlines())
+    assert not {"aiohttp", "gevent", "geventhttpclient", "greenlet", "rich", "tenacity", "typer"} & set(libraries)
+    copies = " ".join(re.findall(r"^COPY (trireme/.+) \S+$", DOCKERFILE, re.MULTILINE)).split()
+    rooms = {path.removesuffix(".py") for path in copies} - {"trireme/__init__", "trireme"}
+    assert {"/".join(module.split(".")[:2]) for module in modules} == rooms
+
+
+def test_a_models_process_finds_our_packages_without_pythonpath() -> None:
+    (folders,) = re.findall(r"printf '%s\\n' (.+) > \"\$\{folder\}/trireme\.pth\"", DOCKERFILE)
+    assert f"PYTHONPATH={':'.join(folders.split())}" in DOCKERFILE

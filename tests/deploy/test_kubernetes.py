@@ -13,7 +13,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 OVERLAYS = ["cpu", "gpu"]
-PROBES = ["startupProbe", "readinessProbe", "livenessProbe"]
+PROBES = {"startupProbe": "/started", "readinessProbe": "/ready", "livenessProbe": "/live"}
 
 
 @cache
@@ -68,8 +68,9 @@ def test_the_pod_has_no_privileges(objects: dict[str, Any]) -> None:
 
 def test_every_probe_is_a_real_inference(objects: dict[str, Any]) -> None:
     container = _container(objects)
-    for probe in PROBES:
-        assert container[probe]["exec"]["command"] == ["python3", "/opt/trireme/bin/healthcheck.py"]
+    assert {"name": "health", "containerPort": 8080} in container["ports"]
+    for probe, path in PROBES.items():
+        assert container[probe]["httpGet"] == {"path": path, "port": "health"}
     slowest = container["livenessProbe"]["periodSeconds"] * container["livenessProbe"]["failureThreshold"]
     readiness = container["readinessProbe"]["periodSeconds"] * container["readinessProbe"]["failureThreshold"]
     assert slowest >= 10 * readiness

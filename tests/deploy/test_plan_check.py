@@ -1,4 +1,4 @@
-"""The entrypoint over a release with a plan: it starts Triton on the machine of the plan, and nowhere else.
+"""The launcher over a release with a plan: it starts Triton on the machine of the plan, and nowhere else.
 
 `nvidia-smi` and TensorRT's library are stood in for by a script and a library that say what a machine would.
 """
@@ -15,6 +15,7 @@ import pytest
 
 from tests.planned import BUILT_ON, copy_with_plan
 from text_runtime.machine import Machine
+from trireme.machine.free_ports import free_ports
 
 ROOT = Path(__file__).resolve().parents[2]
 PLAN_LINE = "plan check: 'sentiment' release 1: "
@@ -45,15 +46,15 @@ class Stage:
         path.chmod(0o755)
 
     def start(self) -> tuple[bool, str]:
-        """Run the entrypoint; gives whether Triton was started, and what was said."""
+        """Run the launcher; gives whether Triton was started, and what was said."""
         environment = {
             "PATH": f"{self.folder}/bin:{Path(sys.executable).parent}:{os.environ['PATH']}",
             "PYTHONPATH": f"{ROOT}/python_backends:{sysconfig.get_path('purelib')}",
             "LD_LIBRARY_PATH": f"{self.folder}/lib",
             "MODEL_REPOSITORY": f"{self.folder}/models",
-            "TRIREME_LOADED_FILE": f"{self.folder}/loaded",
+            "TRIREME_HEALTH_ADDRESS": f"127.0.0.1:{free_ports('127.0.0.1', 1)[0]}",
         }
-        command = ["bash", str(ROOT / "docker/entrypoint.sh")]
+        command = [sys.executable, "-m", "trireme.serving"]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
         has_started = (self.folder / "started").exists()
         assert has_started == (done.returncode == 0)

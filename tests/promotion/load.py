@@ -17,9 +17,9 @@ import numpy as np
 
 from tests.promotion.releases import NAME
 from text_runtime.golden import GoldenRequests, read_golden
+from trireme.admin import Endpoint
 from trireme.contract.repository import ROUTER_VERSION
-from trireme.promotion.control import Control
-from trireme.promotion.servers import Target
+from trireme.promotion.replica import Replica
 
 # A fork of this process would inherit gRPC's locks as other threads hold them, and might hang.
 _context = multiprocessing.get_context("forkserver")
@@ -171,7 +171,7 @@ def _http(url: str) -> Ask:
 
 
 def _grpc(url: str) -> Ask:
-    control = Control(Target(url, "", ""))
+    control = Replica(Endpoint(url, "", ""))
 
     def ask(text: str, key: str | None) -> tuple[int, str, list[float]]:
         answered = control.infer(NAME, {"text": [text]}, key)

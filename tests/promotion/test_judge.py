@@ -14,12 +14,12 @@ import pytest
 
 from tests.conftest import once
 from tests.promotion.releases import NAME, WORDS, Size, copy_release, make_checkpoint, sign
+from trireme.admin import Endpoint
 from trireme.errors import InferenceError
-from trireme.promotion.control import Control
 from trireme.promotion.judge import Thresholds, compare
 from trireme.promotion.layout import Traffic
 from trireme.promotion.metrics import Side
-from trireme.promotion.servers import Target
+from trireme.promotion.replica import Replica
 from trireme.promotion.spec import PromotionSpec
 from trireme.serving import Server, ServerSpec, start
 
@@ -93,7 +93,7 @@ def clients(server: Server, count: int = 4) -> Iterator[None]:
     texts = [f"物流很快质量{chr(0x4E00 + number)}" for number in range(19)] + [f"一朵{RARE}尾花"]
 
     def ask() -> None:
-        control = Control(Target(server.grpc_url, "", ""))
+        control = Replica(Endpoint(server.grpc_url, "", ""))
         while not ended.is_set():
             for text in texts:
                 with suppress(InferenceError):

@@ -10,13 +10,13 @@ import pytest
 from tests.promotion.drill import drill
 from tests.promotion.load import Load, goldens_of
 from tests.promotion.releases import NAME, WORDS, copy_release, sign
+from trireme.admin import Endpoint
 from trireme.errors import BusyError, IntegrityError, PromotionError, TriremeError
-from trireme.promotion.control import Control
 from trireme.promotion.fleet import Fleet
 from trireme.promotion.layout import Layout, Traffic
 from trireme.promotion.overview import servers_of
 from trireme.promotion.promoter import promoting
-from trireme.promotion.servers import Target
+from trireme.promotion.replica import Replica
 from trireme.promotion.shadow import shadow_live, shadow_recorded
 from trireme.promotion.spec import PromotionSpec
 from trireme.serving import Server, ServerSpec, start
@@ -28,7 +28,7 @@ def answering(spec: PromotionSpec) -> int | None:
     return row.answered
 
 
-def label_of(control: Control) -> str:
+def label_of(control: Replica) -> str:
     """The label of a small text."""
     return str(control.infer(NAME, {"text": ["好"]}).outputs["label"][0, 0].decode())
 
@@ -105,7 +105,7 @@ def test_a_canary_survives_a_restart_of_the_server(model_repository: Path, spec:
         promoter.canary(2, 50)
     server.stop()
     with start(ServerSpec(model_repository, 0, 0, 0)) as again:
-        control = Control(Target(again.grpc_url, "", ""))
+        control = Replica(Endpoint(again.grpc_url, "", ""))
         assert {label_of(control) in WORDS[2] for _ in range(60)} == {True, False}
         with promoting(PromotionSpec(NAME, model_repository, (again.grpc_url,))) as promoter:
             promoter.rollback()
@@ -134,7 +134,7 @@ def test_two_commands_on_one_pipeline_exclude_each_other(spec: PromotionSpec) ->
 
 
 def test_control_stays_shut_without_the_token(server: Server) -> None:
-    with Fleet([Target(server.grpc_url, "", "wrong")]) as fleet, pytest.raises(TriremeError, match="closed to you"):
+    with Fleet([Endpoint(server.grpc_url, "", "wrong")]) as fleet, pytest.raises(TriremeError, match="closed to you"):
         fleet.each(lambda control: control.ready_versions(NAME))
 
 

@@ -17,11 +17,11 @@ from trireme.machine.local_servers import control_headers
 from trireme.serving import ServerSpec
 from trireme.serving.check import check_repository
 from trireme.serving.finding import FAIL
-from trireme.serving.launch import Launch
 from trireme.serving.layout import lay_out_backends
 from trireme.serving.ports import Ports
 from trireme.serving.process import clear
 from trireme.serving.wheel import locate_wheel
+from trireme.serving.wheel_launch import WheelLaunch
 
 LOAD_TIMEOUT_S = 60
 ECHO = """
@@ -67,7 +67,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, trit
     """A Triton that completes configs, with an empty repository; only its client's control calls need a token."""
     root, folder = tmp_path_factory.mktemp("plain"), tmp_path_factory.mktemp("launch")
     spec = ServerSpec(write_pipeline(root), control_token="a-token-of-this-test")
-    launch = Launch(spec, Ports(*free_ports("127.0.0.1", 3)), locate_wheel(), folder)
+    launch = WheelLaunch(spec, Ports(*free_ports("127.0.0.1", 3)), folder, locate_wheel())
     lay_out_backends(launch.backends, launch.wheel)
     words = [word for word in launch.arguments() if word != "--disable-auto-complete-config"]
     with (folder / "log").open("wb") as log:
@@ -79,7 +79,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, trit
     finally:
         process.kill()
         process.wait()
-        clear(launch.backends, launch.region_prefix)
+        clear(launch.region_prefix)
 
 
 def _wait_until_live(client: triton_grpc.InferenceServerClient) -> None:

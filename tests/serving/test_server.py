@@ -283,7 +283,7 @@ def test_a_repository_whose_path_triton_cannot_use_is_refused_at_once(parrots: P
 def test_a_step_that_does_not_load_is_named_with_its_own_exception(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level("INFO", "serving")
+    caplog.set_level("INFO", "trireme.serving")
     write_pipeline(tmp_path, broken=Step.ENCODER)
     reason = r"'parrot_encoder' version 1 does not load: .*ValueError: the labels are gone;"
     with pytest.raises(ServerError, match=reason):

@@ -8,9 +8,9 @@ import tritonclient.grpc as triton_grpc
 from google.protobuf.text_format import MessageToString
 
 from text_runtime.manifest import EncoderFacts, Manifest, SourceFacts, TokenizerFacts, sha256_of
-from trireme.client.channels import OWN_CHANNEL
 from trireme.contract.configs import ensemble_config, step_config
 from trireme.contract.pipelines import CHAIN, Contract, Step
+from trireme.machine.channels import OWN_CHANNEL
 
 NAME = "parrot"
 # `sleep 1.5` as a text keeps the tokenizer waiting for so long, `compute 1.5` busy.

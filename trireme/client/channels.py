@@ -1,7 +1,6 @@
 """Settings of gRPC channels."""
 
-# A connection of its own: a shared one goes on backing off after a server has come back.
-OWN_CHANNEL = [("grpc.use_local_subchannel_pool", 1)]
+from trireme.machine.channels import OWN_CHANNEL
 
 CHANNEL = [
     *OWN_CHANNEL,

@@ -1,1 +1,1 @@
-"""What belongs to one machine: its free ports, its allocator, and the servers of this user that run on it."""
+"""What belongs to one machine: free ports, the allocator, this user's servers, and how a connection is opened."""

@@ -8,8 +8,8 @@ import orjson
 from text_runtime.golden import GoldenRequests, difference, read_golden
 from text_runtime.routing import side_name
 from trireme.errors import GoldenError, RepositoryError
-from trireme.promotion.control import Control
 from trireme.promotion.disk import PipelineDisk
+from trireme.promotion.replica import Replica
 
 
 def golden_of(disk: PipelineDisk, release: int) -> GoldenRequests:
@@ -27,7 +27,7 @@ def golden_of(disk: PipelineDisk, release: int) -> GoldenRequests:
         ) from error
 
 
-def require_golden(control: Control, disk: PipelineDisk, release: int) -> None:
+def require_golden(control: Replica, disk: PipelineDisk, release: int) -> None:
     """Ask a staged release its golden requests.
 
     Raises:
@@ -42,12 +42,12 @@ def require_golden(control: Control, disk: PipelineDisk, release: int) -> None:
 
 
 def _compare(
-    control: Control, model: str, name: str, lists: tuple[Sequence[str], Sequence[Any], Sequence[Any]], tolerance: float
+    control: Replica, model: str, name: str, lists: tuple[Sequence[str], Sequence[Any], Sequence[Any]], tolerance: float
 ) -> None:
     for text, expected, found in zip(*lists, strict=True):
         problem = difference(expected, _plain(found), tolerance)
         if problem:
-            raise GoldenError(control.target.grpc, model, text, f"output '{name}': {problem}")
+            raise GoldenError(control.endpoint.grpc, model, text, f"output '{name}': {problem}")
 
 
 def _plain(value: Any) -> Any:

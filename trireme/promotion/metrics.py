@@ -1,18 +1,11 @@
 """Reads what the routers of all servers counted of each side of a canary."""
 
-import re
-import urllib.request
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from text_runtime.canary_metrics import PREFIX
-from trireme.errors import ServerError
-from trireme.promotion.servers import Target
-
-_LINE = re.compile(PREFIX + r"_(\w+)\{(.*)\} (\S+)")
-_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
-_TIMEOUT_S = 10
+from trireme.admin import Endpoint, scrape
 
 
 @dataclass
@@ -56,7 +49,7 @@ class CanaryCounts:
     disagreed: float = 0
 
 
-def read_counts(targets: Sequence[Target], pipeline: str, releases: Sequence[int]) -> CanaryCounts:
+def read_counts(targets: Sequence[Endpoint], pipeline: str, releases: Sequence[int]) -> CanaryCounts:
     """The sum over all servers.
 
     Raises:
@@ -64,9 +57,9 @@ def read_counts(targets: Sequence[Target], pipeline: str, releases: Sequence[int
     """
     counts = CanaryCounts({release: Side() for release in releases})
     for target in targets:
-        for family, labels, value in _samples(_text(target)):
-            if labels.get("pipeline") == pipeline:
-                _add(counts, family, labels, value)
+        for sample in scrape(target.metrics_url):
+            if sample.name.startswith(f"{PREFIX}_") and sample.labels.get("pipeline") == pipeline:
+                _add(counts, sample.name.removeprefix(f"{PREFIX}_"), sample.labels, sample.value)
     return counts
 
 
@@ -86,18 +79,3 @@ def _add(counts: CanaryCounts, family: str, labels: dict[str, str], value: float
         side.buckets[float(labels["le"])] += value  # type: ignore[assignment]
     elif family == "labels_total":
         side.labels[labels["label"]] += value  # type: ignore[assignment]
-
-
-def _text(target: Target) -> str:
-    try:
-        with urllib.request.urlopen(f"http://{target.metrics}/metrics", timeout=_TIMEOUT_S) as answer:
-            content: bytes = answer.read()
-            return content.decode()
-    except OSError as error:
-        remedy = "let this machine reach the metrics port, which is the gRPC port + 1 if nothing else is known"
-        raise ServerError(target.metrics, f"its metrics cannot be read ({error})", remedy) from error
-
-
-def _samples(text: str) -> Iterator[tuple[str, dict[str, str], float]]:
-    for match in _LINE.finditer(text):
-        yield match[1], dict(_LABEL.findall(match[2])), float(match[3])

@@ -10,14 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from text_runtime.routing import side_name
+from trireme.admin import probe_columns
 from trireme.errors import LoadError, ServerError
 from trireme.promotion.configs import traffic_of
-from trireme.promotion.control import Control
 from trireme.promotion.disk import PipelineDisk
 from trireme.promotion.fleet import Fleet
 from trireme.promotion.layout import Layout, Traffic
+from trireme.promotion.replica import Replica
 
-PROBE = {"text": "你好", "text_pair": "您好", "schema": "[]"}
 _PROOF_S = 10.0
 _PROOFS = 3
 
@@ -44,77 +44,77 @@ class Mover:
         """Load what the target needs beside what is loaded, each release under its own name too."""
         releases = self.disk.layout().loaded | target.loaded
         self.disk.write_steps(releases)
-        self._each(lambda control: self._add_to_steps(control, target.loaded))
+        self._each(lambda replica: self._add_to_steps(replica, target.loaded))
         for release in target.loaded:
             self.disk.write_side(release)
-        self._each(lambda control: self._load_sides(control, target.loaded))
+        self._each(lambda replica: self._load_sides(replica, target.loaded))
 
     def switch(self, traffic: Traffic) -> None:
         """Change what answers, and wait until every server's answers say so."""
         self.disk.write_traffic(traffic)
-        self._each(lambda control: self._load_front(control, traffic))
-        self._each(lambda control: self._prove(control, traffic))
+        self._each(lambda replica: self._load_front(replica, traffic))
+        self._each(lambda replica: self._prove(replica, traffic))
 
     def narrow(self, target: Layout) -> None:
         """Unload what the target does not need."""
         extra = [release for release in self.disk.repository.sides(self.disk.pipeline) if release not in target.loaded]
-        self._each(lambda control: self._unload_sides(control, target.loaded))
+        self._each(lambda replica: self._unload_sides(replica, target.loaded))
         for release in extra:
             self.disk.remove_side(release)
         self.disk.remove_router()
         self.disk.write_steps(target.loaded)
-        self._each(lambda control: self._load_steps(control, target.loaded))
+        self._each(lambda replica: self._load_steps(replica, target.loaded))
 
-    def _each(self, action: Callable[[Control], None]) -> None:
+    def _each(self, action: Callable[[Replica], None]) -> None:
         if self.is_patient:
             self.fleet.each_living(action)
         else:
             self.fleet.each(action)
 
-    def _load_steps(self, control: Control, releases: frozenset[int]) -> None:
+    def _load_steps(self, replica: Replica, releases: frozenset[int]) -> None:
         for model in self.disk.steps:
-            if control.ready_versions(model) != releases:
-                control.load(model)
+            if replica.ready_versions(model) != releases:
+                replica.load(model)
 
-    def _add_to_steps(self, control: Control, needed: frozenset[int]) -> None:
+    def _add_to_steps(self, replica: Replica, needed: frozenset[int]) -> None:
         """Load what is missing. What else the configs name may be broken, and an undo must get past it."""
         for model in self.disk.steps:
-            if needed <= control.ready_versions(model):
+            if needed <= replica.ready_versions(model):
                 continue
             try:
-                control.load(model)
+                replica.load(model)
             except LoadError:
-                if not needed <= control.ready_versions(model):
+                if not needed <= replica.ready_versions(model):
                     raise
 
-    def _load_sides(self, control: Control, releases: frozenset[int]) -> None:
+    def _load_sides(self, replica: Replica, releases: frozenset[int]) -> None:
         for release in sorted(releases):
             model = side_name(self.disk.pipeline, release)
-            if control.ready_versions(model) != {release}:
-                control.load(model)
+            if replica.ready_versions(model) != {release}:
+                replica.load(model)
 
-    def _unload_sides(self, control: Control, kept: frozenset[int]) -> None:
+    def _unload_sides(self, replica: Replica, kept: frozenset[int]) -> None:
         for release in self.disk.repository.releases(self.disk.pipeline):
             model = side_name(self.disk.pipeline, release)
-            if release not in kept and control.ready_versions(model):
-                control.unload(model)
+            if release not in kept and replica.ready_versions(model):
+                replica.unload(model)
 
-    def _load_front(self, control: Control, traffic: Traffic) -> None:
-        if served_traffic(control, self.disk.pipeline) != traffic:
-            control.load(self.disk.pipeline)
+    def _load_front(self, replica: Replica, traffic: Traffic) -> None:
+        if served_traffic(replica, self.disk.pipeline) != traffic:
+            replica.load(self.disk.pipeline)
 
-    def _prove(self, control: Control, traffic: Traffic) -> None:
+    def _prove(self, replica: Replica, traffic: Traffic) -> None:
         """The switch overlaps for a moment; a few answers in a row from the right side end it."""
         deadline, proofs = time.monotonic() + _PROOF_S, 0
         while proofs < _PROOFS:
-            answer = control.infer(self.disk.pipeline, probe_columns(self.disk))
+            answer = replica.infer(self.disk.pipeline, probe_of(self.disk))
             is_right = answer.release in _expected(traffic)
             proofs = proofs + 1 if is_right else 0
             if not is_right and time.monotonic() > deadline:
                 problem = f"still answers from release {answer.release} of '{self.disk.pipeline}'"
-                raise ServerError(control.target.grpc, problem, "repeat the command")
-        if served_traffic(control, self.disk.pipeline) != traffic:
-            raise ServerError(control.target.grpc, f"does not serve {traffic}", "repeat the command")
+                raise ServerError(replica.endpoint.grpc, problem, "repeat the command")
+        if served_traffic(replica, self.disk.pipeline) != traffic:
+            raise ServerError(replica.endpoint.grpc, f"does not serve {traffic}", "repeat the command")
 
 
 def _expected(traffic: Traffic) -> frozenset[int | None]:
@@ -122,11 +122,11 @@ def _expected(traffic: Traffic) -> frozenset[int | None]:
     return traffic.needed if traffic.candidate is None else traffic.releases | {None}
 
 
-def served_traffic(control: Control, pipeline: str) -> Traffic | None:
+def served_traffic(replica: Replica, pipeline: str) -> Traffic | None:
     """What a server sends a pipeline's requests to; None where it is not loaded."""
-    return traffic_of(control.config(pipeline)) if control.ready_versions(pipeline) else None
+    return traffic_of(replica.config(pipeline)) if replica.ready_versions(pipeline) else None
 
 
-def probe_columns(disk: PipelineDisk) -> dict[str, list[str]]:
-    """One small text for every input of the pipeline."""
-    return {tensor.name: [PROBE[tensor.name]] for tensor in disk.repository.config(disk.pipeline).input}
+def probe_of(disk: PipelineDisk) -> dict[str, list[str]]:
+    """The small request that proves which release answers."""
+    return probe_columns(disk.repository.config(disk.pipeline))

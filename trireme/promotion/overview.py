@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from text_runtime.manifest import Manifest
 from trireme.errors import TriremeError
-from trireme.promotion.control import Control
 from trireme.promotion.fleet import Fleet
 from trireme.promotion.layout import Traffic
-from trireme.promotion.moves import probe_columns, served_traffic
+from trireme.promotion.moves import probe_of, served_traffic
+from trireme.promotion.replica import Replica
 from trireme.promotion.spec import PromotionSpec
 
 
@@ -35,7 +35,7 @@ class ReleaseRow:
 def servers_of(spec: PromotionSpec) -> list[ServerRow]:
     """Ask every server; one that fails has a row that says so."""
     with Fleet(spec.targets()) as fleet:
-        return fleet.each_living(_safely(lambda control: _row(spec, control)))
+        return fleet.each_living(_safely(lambda replica: _row(spec, replica)))
 
 
 def releases_of(spec: PromotionSpec) -> list[ReleaseRow]:
@@ -54,18 +54,18 @@ def _release_row(spec: PromotionSpec, servers: list[ServerRow], release: int) ->
     return ReleaseRow(spec.disk.repository.manifest(spec.pipeline, release), loaded_on, role)
 
 
-def _row(spec: PromotionSpec, control: Control) -> ServerRow:
-    versions = [control.ready_versions(step) for step in spec.disk.steps]
-    traffic = served_traffic(control, spec.pipeline)
-    answered = control.infer(spec.pipeline, probe_columns(spec.disk)).release
-    return ServerRow(control.target.grpc, frozenset.intersection(*versions), traffic, answered)
+def _row(spec: PromotionSpec, replica: Replica) -> ServerRow:
+    versions = [replica.ready_versions(step) for step in spec.disk.steps]
+    traffic = served_traffic(replica, spec.pipeline)
+    answered = replica.infer(spec.pipeline, probe_of(spec.disk)).release
+    return ServerRow(replica.endpoint.grpc, frozenset.intersection(*versions), traffic, answered)
 
 
-def _safely(ask: Callable[[Control], ServerRow]) -> Callable[[Control], ServerRow]:
-    def asked(control: Control) -> ServerRow:
+def _safely(ask: Callable[[Replica], ServerRow]) -> Callable[[Replica], ServerRow]:
+    def asked(replica: Replica) -> ServerRow:
         try:
-            return ask(control)
+            return ask(replica)
         except TriremeError as error:
-            return ServerRow(control.target.grpc, frozenset(), None, None, str(error))
+            return ServerRow(replica.endpoint.grpc, frozenset(), None, None, str(error))
 
     return asked

@@ -3,9 +3,9 @@
 import os
 import socket
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from trireme.admin import Endpoint
 from trireme.errors import ServerError
 from trireme.machine.local_servers import ServerState, local_servers
 
@@ -13,21 +13,7 @@ DEFAULT_PORT = 8001
 TOKEN_VARIABLE = "TRIREME_CONTROL_TOKEN"
 
 
-@dataclass(frozen=True)
-class Target:
-    """One server: where it is controlled, where its metrics are, and the token that opens its control interface."""
-
-    grpc: str
-    metrics: str
-    token: str
-
-    @property
-    def is_local(self) -> bool:
-        """Whether it shares this machine's memory."""
-        return self.grpc.startswith(("127.", "localhost", "[::1]"))
-
-
-def find_targets(servers: Sequence[str], repository: Path, token: str | None = None) -> list[Target]:
+def find_targets(servers: Sequence[str], repository: Path, token: str | None = None) -> list[Endpoint]:
     """The servers to move, each once. A DNS name stands for all its addresses.
 
     Raises:
@@ -38,15 +24,15 @@ def find_targets(servers: Sequence[str], repository: Path, token: str | None = N
     if not servers:
         return _local(states, repository, token)
     addresses = dict.fromkeys(address for server in servers for address in _resolve(server))
-    return [_target(address, states.get(address), token) for address in addresses]
+    return [_endpoint(address, states.get(address), token) for address in addresses]
 
 
-def _local(states: dict[str, ServerState], repository: Path, token: str | None) -> list[Target]:
+def _local(states: dict[str, ServerState], repository: Path, token: str | None) -> list[Endpoint]:
     ours = [state for state in states.values() if state.repository == str(repository.resolve())]
     if not ours:
         remedy = "start one with `trireme serve`, or name it with --server"
         raise ServerError("here", f"no Triton of this user serves {repository}", remedy)
-    return [_target(state.grpc, state, token) for state in ours]
+    return [_endpoint(state.grpc, state, token) for state in ours]
 
 
 def _resolve(server: str) -> list[str]:
@@ -61,7 +47,7 @@ def _resolve(server: str) -> list[str]:
     return sorted(old or {f"[{where[0]}]:{port}" for _, *_, where in found})
 
 
-def _target(grpc: str, state: ServerState | None, token: str | None) -> Target:
+def _endpoint(grpc: str, state: ServerState | None, token: str | None) -> Endpoint:
     host, _, port = grpc.rpartition(":")
     metrics = state.metrics if state and state.metrics else f"{host}:{int(port) + 1}"
-    return Target(grpc, metrics, token or (state.control_token if state else ""))
+    return Endpoint(grpc, metrics, token or (state.control_token if state else ""))

@@ -9,11 +9,11 @@ import numpy as np
 
 from text_runtime.routing import side_name
 from trireme.errors import PromotionError
-from trireme.promotion.control import Control
 from trireme.promotion.golden import golden_of
 from trireme.promotion.ledger import Entry
 from trireme.promotion.metrics import read_counts
 from trireme.promotion.promoter import promoting
+from trireme.promotion.replica import Replica
 from trireme.promotion.spec import PromotionSpec
 
 
@@ -40,7 +40,7 @@ def shadow_recorded(spec: PromotionSpec, release: int, seconds: float, texts: Se
     """
     current = _staged_beside(spec, release)
     rows = list(texts) or golden_of(spec.disk, release).columns["text"]
-    control = Control(spec.targets()[0])
+    control = Replica(spec.targets()[0])
     report, durations = ShadowReport(), {current: list[float](), release: list[float]()}
     deadline = time.monotonic() + seconds
     for text in itertools.cycle(rows):
@@ -88,7 +88,7 @@ def _staged_beside(spec: PromotionSpec, release: int) -> int:
     return layout.traffic.current
 
 
-def _ask(control: Control, pipeline: str, release: int, text: str, durations: list[float]) -> str:
+def _ask(control: Replica, pipeline: str, release: int, text: str, durations: list[float]) -> str:
     started = time.monotonic()
     answered = control.infer(side_name(pipeline, release), {"text": [text]})
     durations.append(time.monotonic() - started)

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from trireme.admin import Endpoint
 from trireme.contract.repository import Repository
 from trireme.errors import RepositoryError
 from trireme.promotion.disk import PipelineDisk
 from trireme.promotion.intent import IntentFile
 from trireme.promotion.ledger import Ledger
-from trireme.promotion.servers import Target, find_targets
+from trireme.promotion.servers import find_targets
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,6 @@ class PromotionSpec:
         """The pipeline's intent."""
         return IntentFile(self.folder)
 
-    def targets(self) -> list[Target]:
+    def targets(self) -> list[Endpoint]:
         """The servers."""
         return find_targets(self.servers, self.repository, self.token)

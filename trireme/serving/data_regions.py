@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import tritonclient.grpc as triton_grpc
 from tritonclient.utils import InferenceServerException
 
-from trireme.client.channels import OWN_CHANNEL
+from trireme.machine.channels import OWN_CHANNEL
 from trireme.machine.local_servers import local_servers
 from trireme.serving.finding import OK, WARN, Finding
 

@@ -5,16 +5,17 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import psutil
 
 from trireme.serving import apart
-from trireme.serving.launch import DRAIN_TIMEOUT_S, Launch
+from trireme.serving.launch import Launch, names_region
 
 _KILL_TIMEOUT_S = 10.0
 _POLL_S = 0.05
-_IDLE_S = 1.5
+_FIRST_PROCESS = 1
 _SHARED_MEMORY = Path("/dev/shm")
 # The kernel's death signal follows the thread that started a process: this one lives as long as the whole of us.
 _spawner = ThreadPoolExecutor(1, "trireme-spawner")
@@ -33,7 +34,8 @@ def spawn(launch: Launch) -> subprocess.Popen[bytes]:
 
 
 def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
-    with launch.log.open("ab") as log:
+    with ExitStack() as stack:
+        log = stack.enter_context(launch.log.open("ab")) if launch.log else None
         return subprocess.Popen(
             [sys.executable, "-IS", apart.__file__, str(os.getpid()), *launch.arguments()],
             env=launch.environment(),
@@ -43,44 +45,57 @@ def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
         )
 
 
-def drain(process: subprocess.Popen[bytes]) -> None:
+def drain(process: subprocess.Popen[bytes], deadline: float, idle_s: float) -> None:
     """Ask Triton to end, and give its requests in flight the time to be answered.
 
     A model whose stub died under a request never unloads, and Triton would wait for it until its time is over: without
     a stub nothing is left to answer.
     """
     process.terminate()
-    start = busy = time.monotonic()
-    while process.poll() is None and (now := time.monotonic()) - start < DRAIN_TIMEOUT_S + _IDLE_S:
+    busy = time.monotonic()
+    while process.poll() is None and (now := time.monotonic()) < deadline + idle_s:
         if stubs_of(process.pid):
             busy = now
-        if now - busy > _IDLE_S:
+        if now - busy > idle_s:
             return
         time.sleep(_POLL_S)
 
 
-def end(process: subprocess.Popen[bytes], launch: Launch) -> None:
-    """Kill Triton, if it still runs, and all that it left behind: stubs and shared memory."""
+def end(process: subprocess.Popen[bytes], launch: Launch) -> int:
+    """Kill Triton, if it still runs, and all that it left behind: stubs and shared memory; gives its exit code."""
     process.kill()
-    process.wait()
-    clear(launch.backends, launch.region_prefix)
+    code = process.wait()
+    clear(launch.region_prefix)
+    return code
 
 
-def clear(backends: Path, region_prefix: str) -> None:
-    """Kill whatever runs with a backend directory, its Triton's parent alive or not, and remove its shared memory."""
+def clear(region_prefix: str) -> None:
+    """Kill whatever runs with a prefix of regions, its Triton's parent alive or not, and remove its shared memory."""
     deadline = time.monotonic() + _KILL_TIMEOUT_S
-    while (left := _running_with(backends)) and time.monotonic() < deadline:
+    while (left := _running_with(region_prefix)) and time.monotonic() < deadline:
         for process in left:
             _kill(process)
         time.sleep(_POLL_S)
     for region in _SHARED_MEMORY.glob(f"{region_prefix}*"):
         region.unlink(missing_ok=True)
+    if os.getpid() == _FIRST_PROCESS:
+        _reap_orphans()
 
 
-def _running_with(backends: Path) -> list[psutil.Process]:
+def _reap_orphans() -> None:
+    """The first process of a container inherits the stubs of a Triton that was killed, and nobody else buries them.
+
+    It has no other children than these while Triton is gone.
+    """
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def _running_with(region_prefix: str) -> list[psutil.Process]:
     """Found by command line: the stubs of a Triton that was killed are nobody's children. Zombies have none."""
     processes = psutil.process_iter(["cmdline"])
-    return [each for each in processes if any(str(backends) in argument for argument in each.info["cmdline"] or [])]
+    return [each for each in processes if any(names_region(word, region_prefix) for word in each.info["cmdline"] or [])]
 
 
 def _kill(process: psutil.Process) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import psutil
 
-from trireme.serving.control import Control
+from trireme.admin import Administrator
 from trireme.serving.process import model_of, stubs_of, version_of
 from trireme.serving.triton import Triton
 
@@ -41,31 +41,31 @@ class Pulse:
     def _watch(self) -> None:
         while not self._ended.wait(_EVERY_S):
             try:
-                with self._triton.open_control() as control:
-                    self._feel(control)
+                with self._triton.administrator() as admin:
+                    self._feel(admin)
             except Exception as error:  # whatever it is, nobody else would look
                 _log.debug("no pulse could be felt: %s", error)  # Triton is gone or comes back: supervision's matter
 
-    def _feel(self, control: Control) -> None:
+    def _feel(self, admin: Administrator) -> None:
         models = self._triton.launch.spec.models
-        is_well = all(control.is_answering(model, "", _DEADLINE_S) for model in models)
-        found = set() if is_well else self._lifeless(control)
+        is_well = all(admin.is_answering(model, "", _DEADLINE_S) for model in models)
+        found = set() if is_well else self._lifeless(admin)
         for stub in found & self._suspects:
             if not self._ended.is_set():
                 _log.warning("a process of '%s' neither answers nor works: ending it", model_of(stub))
                 stub.kill()
         self._suspects = found - self._suspects
 
-    def _lifeless(self, control: Control) -> set[psutil.Process]:
-        found = {stub for stub, cpu_s in self._silent_stubs(control) if _cpu_s(stub) - cpu_s < _IDLE_CPU_S}
-        return found if control.is_live() else set()  # a Triton that stands still passes nothing on to its steps
+    def _lifeless(self, admin: Administrator) -> set[psutil.Process]:
+        found = {stub for stub, cpu_s in self._silent_stubs(admin) if _cpu_s(stub) - cpu_s < _IDLE_CPU_S}
+        return found if admin.is_live() else set()  # a Triton that stands still passes nothing on to its steps
 
-    def _silent_stubs(self, control: Control) -> Iterator[tuple[psutil.Process, float]]:
+    def _silent_stubs(self, admin: Administrator) -> Iterator[tuple[psutil.Process, float]]:
         """The processes of steps that do not answer, each with the CPU time that it had before its step was asked."""
         stubs = stubs_of(self._triton.pid)
         for model, version in sorted({(model_of(stub), version_of(stub)) for stub in stubs}):
             owners = [(stub, _cpu_s(stub)) for stub in stubs if (model_of(stub), version_of(stub)) == (model, version)]
-            if model and not control.is_answering(model, version, _DEADLINE_S):
+            if model and not admin.is_answering(model, version, _DEADLINE_S):
                 yield from owners
 
 

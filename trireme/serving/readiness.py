@@ -5,22 +5,16 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import psutil
-from tritonclient.utils import InferenceServerException
 
-from trireme.client.exchange import Call, Request
-from trireme.client.sync_transports import GrpcTransport
+from trireme.admin import Administrator, ModelVersion, exception_of
 from trireme.contract.repository import Repository
-from trireme.errors import PortError, ServerError, TriremeError
-from trireme.serving.control import Control
-from trireme.serving.launch import Launch
+from trireme.errors import InferenceError, PortError, ServerError
+from trireme.serving.launch import Launch, Served
 from trireme.serving.ports import taken_port
-from trireme.serving.spec import ServerSpec
 from trireme.serving.triton_log import last_error
 
-_PROBE = {"text": "你好", "text_pair": "您好", "schema": "[]"}
 _PROBE_TIMEOUT_S = 60.0
 _POLL_S = 0.1
 _SAY_EVERY_S = 5.0
@@ -28,7 +22,11 @@ _log = logging.getLogger(__name__)
 
 
 def wait_until_ready(
-    launch: Launch, process: subprocess.Popen[bytes], is_cancelled: Callable[[], bool], timeout_s: float
+    launch: Launch,
+    process: subprocess.Popen[bytes],
+    admin: Administrator,
+    is_cancelled: Callable[[], bool],
+    timeout_s: float,
 ) -> None:
     """Wait until every pipeline answers.
 
@@ -37,33 +35,37 @@ def wait_until_ready(
         ServerError: Triton ended, a step refused to load, a pipeline fails, the time is over, or it was cancelled.
     """
     loading: set[str] = set()
-    with Control(launch.grpc_url, launch.spec.control_token) as control:
-        for _ in _ticks(launch, process, timeout_s, loading):
-            if is_cancelled():
-                raise ServerError(launch.grpc_url, "was stopped before it was ready", "start it again")
-            loading.clear()
-            loading.update(_closed_ports(launch, process.pid) or _still_loading(launch, control))
-            if not loading:
-                break
+    for _ in _ticks(launch, process, timeout_s, loading):
+        require_wanted(launch, is_cancelled)
+        loading.clear()
+        loading.update(_closed_ports(launch, process.pid) or _still_loading(launch, admin))
+        if not loading:
+            break
     for name in launch.spec.names:
-        probe(launch.spec, launch.grpc_url, name)
+        _require_answer(launch, admin, name)
 
 
-def probe(spec: ServerSpec, grpc_url: str, name: str, timeout_s: float = _PROBE_TIMEOUT_S) -> None:
+def require_wanted(launch: Launch, is_cancelled: Callable[[], bool]) -> None:
+    """Go on only while nobody has cancelled the start.
+
+    Raises:
+        ServerError: somebody has.
+    """
+    if is_cancelled():
+        raise ServerError(launch.grpc_url, "was stopped before it was ready", "start it again")
+
+
+def _require_answer(launch: Launch, admin: Administrator, name: str) -> None:
     """Send one small text through a pipeline.
 
     Raises:
         ServerError: it does not answer.
     """
-    columns = {tensor.name: [_PROBE[tensor.name]] for tensor in Repository(spec.repository).config(name).input}
-    transport = GrpcTransport(grpc_url)
     try:
-        transport.infer(Request(Call(name, timeout_s), columns))
-    except TriremeError as error:
+        admin.probe(name, Repository(launch.spec.repository).config(name), _PROBE_TIMEOUT_S)
+    except InferenceError as error:
         remedy = f"see the release's manifest, or promote another (`trireme releases {name}`)"
-        raise ServerError(grpc_url, f"pipeline '{name}' fails a real inference ({error})", remedy) from error
-    finally:
-        transport.close()
+        raise ServerError(launch.grpc_url, f"pipeline '{name}' fails a real inference ({error})", remedy) from error
 
 
 def _ticks(launch: Launch, process: subprocess.Popen[bytes], timeout_s: float, loading: set[str]) -> Iterator[None]:
@@ -73,7 +75,7 @@ def _ticks(launch: Launch, process: subprocess.Popen[bytes], timeout_s: float, l
             last_words = last_error(launch.log)
             if port := taken_port(last_words):
                 raise PortError(port, launch.ports.option(port))
-            problem = f"Triton {_ending(process.returncode)}: {last_words}"
+            problem = f"Triton {ending(process.returncode)}: {last_words}"
             raise ServerError(launch.grpc_url, problem, "run `trireme doctor`")
         if now - said > _SAY_EVERY_S:
             _log.info("still loading after %.0f s: %s", now - start, ", ".join(sorted(loading)))
@@ -84,7 +86,8 @@ def _ticks(launch: Launch, process: subprocess.Popen[bytes], timeout_s: float, l
     raise ServerError(launch.grpc_url, problem, "give it more time, or fewer pipelines")
 
 
-def _ending(code: int) -> str:
+def ending(code: int) -> str:
+    """How a process ended, in words."""
     return f"ended with exit code {code}" if code >= 0 else f"was killed by {signal.Signals(-code).name}"
 
 
@@ -101,40 +104,30 @@ def _closed_ports(launch: Launch, pid: int) -> set[str]:
     return {f"{name} port {port}" for name, port in wanted.items() if port not in open_ports}
 
 
-def _still_loading(launch: Launch, control: Control) -> set[str]:
+def _still_loading(launch: Launch, admin: Administrator) -> set[str]:
     """What is not there yet: steps in their pinned versions, pipelines, and the ensembles of staged releases."""
     wanted = dict.fromkeys(launch.spec.models) | _pinned_steps(launch.spec)
     try:
-        rows = control.index() if control.is_live() else []
-    except InferenceServerException:
+        rows = admin.index() if admin.is_live() else []
+    except ServerError:
         return set(wanted)  # the listener is not up yet
-    _refuse_broken([row for row in rows if row["name"] in wanted], launch.grpc_url)
-    ready = {(row["name"], row.get("version")) for row in rows if row.get("state") == "READY"}
+    _refuse_broken([row for row in rows if row.name in wanted], launch.grpc_url)
+    ready: set[tuple[str, str | None]] = {(row.name, row.version) for row in rows if row.is_ready}
     ready |= {(name, None) for name, _ in ready}
     return {name for name, version in wanted.items() if (name, version) not in ready}
 
 
-def _pinned_steps(spec: ServerSpec) -> dict[str, str | None]:
+def _pinned_steps(spec: Served) -> dict[str, str | None]:
     repository = Repository(spec.repository)
     pins = {name: str(repository.pinned_release(name)) for name in spec.names}
     return {model: pin for name, pin in pins.items() for model in repository.step_models(name)}
 
 
-def _refuse_broken(rows: list[dict[str, Any]], grpc_url: str) -> None:
+def _refuse_broken(rows: list[ModelVersion], grpc_url: str) -> None:
     """Name the step that broke rather than the ensemble, which only misses it."""
-    reasons = {(row["name"], row.get("version", "?")): row.get("reason") for row in rows if _is_broken(row)}
-    if not reasons:
+    broken = [row for row in rows if row.is_broken]
+    if not broken:
         return
-    name, version = max(reasons, key=lambda key: len(key[0]))
-    problem = f"model '{name}' version {version} does not load: {_gist(str(reasons[name, version]))}"
+    row = max(broken, key=lambda each: len(each.name))
+    problem = f"model '{row.name}' version {row.version or '?'} does not load: {exception_of(row.reason)}"
     raise ServerError(grpc_url, problem, "export the release again, or pin another")
-
-
-def _is_broken(row: dict[str, Any]) -> bool:
-    return row.get("state") == "UNAVAILABLE" and row.get("reason") not in (None, "", "unloaded")
-
-
-def _gist(reason: str) -> str:
-    """The exception of a traceback; else its first line."""
-    lines = [line.strip() for line in reason.replace("\\n", "\n").splitlines() if line.strip()]
-    return next((line for line in lines if "Error" in line), lines[0])

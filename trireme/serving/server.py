@@ -6,16 +6,16 @@ import threading
 from collections.abc import Callable
 from types import FrameType
 
-from trireme.errors import PortError
-from trireme.machine.local_servers import control_headers
+from trireme.errors import PortError, ServerError
 from trireme.serving.launch import Launch
-from trireme.serving.layout import lay_out_backends, require_safe_path
+from trireme.serving.layout import require_safe_path
 from trireme.serving.ports import choose_ports
 from trireme.serving.pulse import Pulse
 from trireme.serving.spec import ServerSpec
 from trireme.serving.supervision import Supervisor
 from trireme.serving.triton import Triton
 from trireme.serving.wheel import locate_wheel
+from trireme.serving.wheel_launch import WheelLaunch
 from trireme.serving.workspace import Workspace, sweep
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -47,7 +47,7 @@ def start(spec: ServerSpec) -> "Server":
 def _start(spec: ServerSpec) -> "Server":
     wheel, ports = locate_wheel(), choose_ports(spec)
     workspace = Workspace()
-    server = Server(Launch(spec, ports, wheel, workspace.folder), workspace)
+    server = Server(WheelLaunch(spec, ports, workspace.folder, wheel), workspace)
     try:
         server.launch()
     except BaseException:
@@ -64,14 +64,19 @@ def serve(spec: ServerSpec, announce: Callable[["Server"], None]) -> None:
         ServerError: Triton does not start, a pipeline does not load, or it died and does not come back. Nothing is
             left running.
     """
-    for number in _SIGNALS:
-        signal.signal(number, _interrupt)
+    interrupt_on_signals()
     try:
         with start(spec) as server:
             announce(server)
             server.wait()
     except KeyboardInterrupt:
         _log.info("stopped before it was ready")
+
+
+def interrupt_on_signals() -> None:
+    """Let SIGINT and SIGTERM raise KeyboardInterrupt in the main thread, once."""
+    for number in _SIGNALS:
+        signal.signal(number, _interrupt)
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
@@ -105,7 +110,7 @@ class Server:
     @property
     def http_url(self) -> str:
         """Host and port for HTTP, as Triton's clients take them."""
-        return f"{self._launch.spec.host}:{self._launch.ports.http}"
+        return f"{self._launch.host}:{self._launch.ports.http}"
 
     @property
     def grpc_url(self) -> str:
@@ -115,7 +120,7 @@ class Server:
     @property
     def metrics_url(self) -> str:
         """Where Prometheus reads the metrics."""
-        return f"http://{self._launch.spec.host}:{self._launch.ports.metrics}/metrics"
+        return self._launch.endpoint.metrics_url
 
     @property
     def addresses(self) -> str:
@@ -125,11 +130,21 @@ class Server:
     @property
     def control_headers(self) -> dict[str, str]:
         """The gRPC header that opens the control interface."""
-        return control_headers(self._launch.spec.control_token)
+        return self._launch.endpoint.headers
+
+    @property
+    def triton(self) -> Triton:
+        """The Triton behind it."""
+        return self._triton
+
+    @property
+    def failure(self) -> ServerError | None:
+        """Why supervision has given up; None while it has not."""
+        return self._supervisor.failure
 
     def launch(self) -> None:
         """Start the process, wait until it is ready, and begin to watch it."""
-        lay_out_backends(self._launch.backends, self._launch.wheel)
+        self._launch.prepare()
         self._triton.begin()
         self._supervisor.start()
         self._pulse.start()
@@ -144,8 +159,8 @@ class Server:
         for number in _SIGNALS:
             signal.signal(number, lambda *_: asked.set())
         while not asked.wait(_POLL_S):
-            if self._supervisor.failure is not None:
-                raise self._supervisor.failure
+            if self.failure is not None:
+                raise self.failure
         _log.info("stopping: requests in flight are still answered")
 
     def stop(self) -> None:

@@ -22,8 +22,8 @@ def write_state(launch: Launch, pid: int) -> None:
     content = {
         "pid": pid,
         "grpc": launch.grpc_url,
-        "http": f"{launch.spec.host}:{launch.ports.http}",
-        "metrics": f"{launch.spec.host}:{launch.ports.metrics}",
+        "http": f"{launch.host}:{launch.ports.http}",
+        "metrics": launch.endpoint.metrics,
         "repository": str(launch.spec.repository.resolve()),
         "control_token": launch.spec.control_token,
     }

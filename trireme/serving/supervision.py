@@ -4,12 +4,9 @@ import logging
 import threading
 import time
 
-from tritonclient.utils import InferenceServerException
-
-from trireme.errors import ServerError
+from trireme.admin import Administrator
+from trireme.errors import ServerError, SilentServerError
 from trireme.serving.backoff import Backoff
-from trireme.serving.control import Control, is_hung
-from trireme.serving.launch import DRAIN_TIMEOUT_S
 from trireme.serving.triton import Triton
 
 _POLL_S = 0.2
@@ -79,34 +76,34 @@ class Supervisor:
 
     def _examine_suspects(self) -> None:
         try:
-            with self._triton.open_control() as control:
+            with self._triton.administrator() as admin:
                 for model in sorted(self._suspects):
-                    self._examine(control, model)
-        except InferenceServerException as error:
-            if not is_hung(error) or self._ended.is_set():
+                    self._examine(admin, model)
+        except SilentServerError:
+            if self._ended.is_set():
                 raise
             if self._triton.is_running():
                 self._begin_again("Triton's control interface does not answer")
 
-    def _examine(self, control: Control, model: str) -> None:
-        if self._is_whole(control, model):
+    def _examine(self, admin: Administrator, model: str) -> None:
+        if self._is_whole(admin, model):
             self._suspects.discard(model)
         elif self._backoff.is_due(model):
             self._backoff.count(model)
-            self._reload(control, model)
+            self._reload(admin, model)
 
-    def _is_whole(self, control: Control, model: str) -> bool:
-        versions = control.ready_versions(model)
-        if versions == 0:
+    def _is_whole(self, admin: Administrator, model: str) -> bool:
+        versions = admin.ready_versions(model)
+        if not versions:
             return True  # an ordinary unload took the stub away
-        config = control.config(model)
-        if config.platform == "ensemble":
-            return True  # it was a canary's router, and needs no process any more
+        config = admin.config(model)
+        if config.backend not in self._triton.launch.python_backends:
+            return True  # it runs in Triton itself; or it was a canary's router, and is an ensemble again
         instances = sum(group.count for group in config.instance_group) or 1
         living = [pid for pid, owner in self._triton.stubs().items() if owner == model and pid not in self._retired]
-        return len(living) >= versions * instances
+        return len(living) >= len(versions) * instances
 
-    def _reload(self, control: Control, model: str) -> None:
+    def _reload(self, admin: Administrator, model: str) -> None:
         """It stays suspect until the next look finds it whole, as its new stubs may die too.
 
         Stubs that it still has belong to the instances that the reload replaces, and no longer count.
@@ -114,8 +111,8 @@ class Supervisor:
         _log.warning("a process of '%s' died: loading the model again", model)
         begin = time.monotonic()
         replaced = [pid for pid, owner in self._triton.stubs().items() if owner == model]
-        control.reload(model)
-        self._retired |= dict.fromkeys(replaced, time.monotonic() + DRAIN_TIMEOUT_S)
+        admin.reload(model)
+        self._retired |= dict.fromkeys(replaced, time.monotonic() + self._triton.launch.drain_timeout_s)
         _log.warning("'%s' is back after %.1f s", model, time.monotonic() - begin)
 
     def _end_retired(self, living: dict[int, str]) -> None:

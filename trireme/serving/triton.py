@@ -2,27 +2,30 @@
 
 import logging
 import subprocess
+import time
 from collections.abc import Callable
 
 import psutil
 
+from trireme.admin import Administrator, Deadlines
 from trireme.errors import ServerError
-from trireme.serving.control import Control
 from trireme.serving.draining import shut
-from trireme.serving.launch import DRAIN_TIMEOUT_S, Launch
+from trireme.serving.launch import Launch
 from trireme.serving.process import drain, end, model_of, spawn, stubs_of
-from trireme.serving.readiness import wait_until_ready
-from trireme.serving.state import remove_state, write_state
 
-_READY_TIMEOUT_S = 300.0
+_DEADLINES = Deadlines(ask_s=5.0, load_s=300.0, unload_s=5.0)
 _log = logging.getLogger(__name__)
 
 
 class Triton:
-    """The process behind a launch. What belongs to it on disk is removed by `end`."""
+    """The process behind a launch. What belongs to it on disk is removed by `end`.
+
+    `exit_code` is what the last process that ended gave, negative for a signal; None before one did.
+    """
 
     def __init__(self, launch: Launch) -> None:
         self.launch = launch
+        self.exit_code: int | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._is_ready = False
 
@@ -43,30 +46,33 @@ class Triton:
         Raises:
             ServerError: it does not get ready, or was cancelled. It may still run.
         """
-        _log.info("starting Triton: %s (its log: %s)", ", ".join(self.launch.spec.names), self.launch.log)
+        where = f" (its log: {self.launch.log})" if self.launch.log else ""
+        _log.info("starting Triton: %s%s", ", ".join(self.launch.spec.names), where)
         self._process = spawn(self.launch)
         try:
-            wait_until_ready(self.launch, self._process, is_cancelled, _READY_TIMEOUT_S)
+            with self.administrator() as admin:
+                self.launch.wait(self._process, admin, is_cancelled)
         except ServerError:
-            _log.debug("%s", self.launch.log.read_text(errors="replace"))
+            if self.launch.log:
+                _log.debug("%s", self.launch.log.read_text(errors="replace"))
             raise
         self._is_ready = True
-        write_state(self.launch, self.pid)
 
     def end(self) -> None:
         """End it, drained if it was serving, with its stubs and their shared memory. Safe to call twice."""
         if self._process is not None and self._is_ready and self.is_running():
-            self._shut_pipelines()
-            drain(self._process)
+            deadline = time.monotonic() + self.launch.drain_timeout_s
+            self._shut_pipelines(deadline)
+            drain(self._process, deadline, self.launch.idle_s)
         self._kill()
-        remove_state(self.launch)
+        self.launch.withdraw()
 
-    def _shut_pipelines(self) -> None:
+    def _shut_pipelines(self, deadline: float) -> None:
         names = self.launch.spec.names
         sides = [model for model in self.launch.spec.models if model not in names]
-        with self.open_control() as control:
-            shut(control, names, DRAIN_TIMEOUT_S)
-            shut(control, sides, DRAIN_TIMEOUT_S)  # not before: a canary's router asks them
+        with self.administrator() as admin:
+            shut(admin, names, deadline)
+            shut(admin, sides, deadline)  # not before: a canary's router asks them
 
     def begin_again(self, is_cancelled: Callable[[], bool]) -> None:
         """Clear away one that died or hangs, and start it afresh on the same ports.
@@ -85,7 +91,7 @@ class Triton:
 
     def _kill(self) -> None:
         if self._process is not None:
-            end(self._process, self.launch)
+            self.exit_code = end(self._process, self.launch)
         self._process, self._is_ready = None, False
 
     def is_running(self) -> bool:
@@ -105,6 +111,6 @@ class Triton:
     def _stubs(self) -> list[psutil.Process]:
         return stubs_of(self._process.pid) if self._process is not None else []
 
-    def open_control(self) -> Control:
+    def administrator(self) -> Administrator:
         """A new connection to its control interface."""
-        return Control(self.launch.grpc_url, self.launch.spec.control_token)
+        return Administrator(self.launch.endpoint, _DEADLINES)

@@ -11,8 +11,10 @@ _HARMLESS = re.compile(r"^[IW]\d{4} |CUDA|NVML|DCGM", re.IGNORECASE)
 _STAMP = re.compile(r"^[A-Z]\d{4} [\d:.]+ \d+ ")
 
 
-def last_error(log: Path) -> str:
+def last_error(log: Path | None) -> str:
     """The last line about an error, without its time stamp; else the last line; else that there is none."""
+    if log is None:
+        return "see its log above"
     try:
         with log.open("rb") as stream:
             stream.seek(max(0, log.stat().st_size - _TAIL_BYTES))

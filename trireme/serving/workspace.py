@@ -55,7 +55,7 @@ def _sweep(lock: Path) -> None:
     except BlockingIOError:
         return  # its owner lives
     else:
-        clear(lock.parent / "backends", lock.parent.name)
+        clear(lock.parent.name)
         shutil.rmtree(lock.parent, ignore_errors=True)
     finally:
         os.close(handle)

@@ -26,7 +26,7 @@ from text_runtime.golden import FILE_NAME as GOLDEN_NAME
 from text_runtime.local import LocalPipeline
 from text_runtime.manifest import EncoderFacts, Manifest
 from text_runtime.tasks import Labels, task
-from trireme.contract.locking import exclusive
+from trireme.contract.locking import building
 from trireme.contract.pipelines import Contract, Step
 from trireme.contract.repository import Repository
 from trireme.errors import CheckpointError
@@ -54,22 +54,18 @@ class _Job:
     progress: Progress
 
 
-def export(spec: ExportSpec, progress: Progress = _log.info) -> Manifest:
+def export(spec: ExportSpec, progress: Progress = _log.info, wait_s: float = 0.0) -> Manifest:
     """Export a checkpoint as the next release of a pipeline; gives the release's manifest.
+
+    While another process builds the same pipeline it is refused at once, or waits up to `wait_s` seconds.
 
     Raises:
         TriremeError: the checkpoint, a gate, the pipeline's contract or the disk refused; nothing was published.
     """
-    job = _open(spec, progress)
-    existed = spec.repository.exists()
-    spec.repository.mkdir(parents=True, exist_ok=True)
-    try:
-        with exclusive(spec.repository, spec.name), draft(Repository(spec.repository), job.contract) as current:
+    with building(spec.repository, spec.name, wait_s, progress):
+        job = _open(spec, progress)
+        with draft(Repository(spec.repository), job.contract) as current:
             return _publish(job, current)
-    except BaseException:
-        if not existed:
-            spec.repository.rmdir()
-        raise
 
 
 def _open(spec: ExportSpec, progress: Progress) -> _Job:

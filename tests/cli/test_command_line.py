@@ -25,6 +25,7 @@ from trireme.errors import TriremeError
 
 REFUSED, USAGE = 1, 2
 HEAVY = ("paddle", "paddlenlp", "onnx", "onnxruntime", "openvino", "tritonclient", "grpc", "torch")
+HEAVY += ("numpy", "orjson", "rich.console", "tokenizers", "converters", "trireme.client", "trireme.promotion")
 EXPORT = ("export", str(CHECKPOINT), "--task", TASK, "--name", "spare")
 COMPARE = ("compare", str(CHECKPOINT), "--evaluate", str(ROOT / "examples/sentiment/test.tsv"))
 Run = Callable[..., SimpleNamespace]
@@ -181,10 +182,28 @@ def test_every_registered_precision_can_be_asked_for(choice: Choice) -> None:
     assert EncoderSpec(choice.engine, choice.precision, choice.method or None, **words).choice == choice
 
 
-def test_the_first_help_waits_for_no_heavy_library() -> None:
-    program = f"import sys, trireme.cli; print([name for name in {HEAVY} if name in sys.modules])"
+def test_the_first_help_waits_for_no_library_of_a_command() -> None:
+    program = (
+        "import sys; sys.argv = ['trireme', '--help']\n"
+        "import atexit, trireme.cli.app as app\n"
+        f"atexit.register(lambda: print([name for name in {HEAVY} if name in sys.modules], file=sys.stderr))\n"
+        "app.main()"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    assert done.stderr == "[]\n"
+    assert all(command in done.stdout for command in cli.COMMANDS)
+
+
+@pytest.mark.parametrize("command", cli.COMMANDS)
+def test_the_list_of_commands_says_of_each_what_its_own_help_says(run: Run, command: str) -> None:
+    _, sentence = cli.COMMANDS[command]
+    printed = " ".join(run(command, "--help").stdout.split())
+    assert f"{command} " in printed
+    assert sentence in printed
+
+
+def test_a_misspelt_command_is_told_the_right_one(run: Run) -> None:
+    assert "Did you mean 'export'?" in run("exprt").stderr
 
 
 def test_a_model_of_somebody_elses_is_not_written_into(run: Run, tmp_path: Path) -> None:

@@ -2,10 +2,10 @@
 
 import html
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import orjson
 
 from converters.compare import CandidateRow
@@ -41,7 +41,7 @@ def write_report(rows: Sequence[CandidateRow], command: str, folder: Path) -> No
         folder: made if it is missing.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    content = {"candidates": [asdict(row) for row in rows], "recommended": command}
+    content = {"candidates": msgspec.to_builtins(list(rows)), "recommended": command}
     (folder / "compare.json").write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2))
     (folder / "compare.md").write_text(_markdown(rows), encoding="utf-8")
     (folder / "compare.html").write_text(_page(rows, command), encoding="utf-8")

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy.typing as npt
 
+from converters.schema import Schema
 from text_runtime.manifest import SourceFacts
 from text_runtime.preparation import TextPreparation
 from text_runtime.tasks import Labels
@@ -30,8 +31,7 @@ class Pooling(Enum):
     POOLER = "pooler"
 
 
-@dataclass(frozen=True)
-class SourceOptions:
+class SourceOptions(Schema, frozen=True):
     """What the user may say about a checkpoint that it does not say itself; None leaves it to the checkpoint.
 
     `python` is the interpreter that loads a Hugging Face folder, `prompt` the name of one of the checkpoint's prompts.

@@ -9,7 +9,7 @@ from pathlib import Path
 from converters import onnx_graph, precisions
 from converters.calibration import TaskTexts, calibration_of, read_task_texts
 from converters.candidate import Candidate
-from converters.corpus import generated_texts, read_texts, texts_with
+from converters.corpus import generated_texts, texts_with
 from converters.evaluation import EvaluationSpec
 from converters.exam import Exam, exam_gates, prepare_exam, sit
 from converters.gates import require_passed, run_gates
@@ -30,6 +30,7 @@ from trireme.contract.locking import building
 from trireme.contract.pipelines import Contract, Step
 from trireme.contract.repository import Repository
 from trireme.errors import CheckpointError
+from trireme.text_files import read_texts
 
 __all__ = ["EncoderSpec", "EvaluationSpec", "ExportSpec", "PruningSpec", "export"]
 

@@ -5,15 +5,14 @@ from dataclasses import asdict, dataclass
 
 import orjson
 
-from converters.corpus import CorpusError
 from converters.evaluation import EvaluationError
 from converters.export import export
 from converters.schema import from_document
 from converters.spec import TrialSpec
-from trireme.errors import CheckpointError, InterpreterError, TriremeError
+from trireme.errors import CheckpointError, InterpreterError, TextFileError, TriremeError
 
 NAME = "candidate"
-_SHARED = (CheckpointError, EvaluationError, CorpusError, InterpreterError)
+_SHARED = (CheckpointError, EvaluationError, InterpreterError, TextFileError)
 """Errors of what every candidate reads: the next one would end alike."""
 
 

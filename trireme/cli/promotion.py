@@ -9,7 +9,7 @@ from rich.table import Table
 
 from trireme.cli.console import stderr, stdout
 from trireme.cli.pipeline import Release, on_pipeline
-from trireme.cli.text_files import read_texts
+from trireme.text_files import read_texts
 
 if TYPE_CHECKING:
     from trireme.promotion.judge import Verdict

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from converters.candidate import Candidate
-from converters.limits import limits_of
+from converters.limits import limits_of, relative_difference
 from converters.sources.base import Array
 from text_runtime.labels import read_labels
 from text_runtime.local import LocalPipeline, text_tensor
@@ -89,7 +89,7 @@ def _difference(candidate: Candidate, ours: Array, theirs: Array) -> float:
         own = read_labels(candidate.folders[Step.POSTPROCESS], 0)
         if own.is_normalized != candidate.source.is_normalized:
             ours, theirs = _directions(ours), _directions(theirs)
-    return float(np.abs(ours - theirs).max() / max(1.0, float(np.abs(theirs).max())))
+    return relative_difference(ours, theirs)
 
 
 def _directions(vectors: Array) -> Array:

@@ -5,11 +5,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from converters.corpus import CorpusError, read_texts
 from converters.precisions import Calibration
 from converters.sources import SourceModel, TokenIds
 from text_runtime.tasks import task
 from text_runtime.tensors import TEXT_PAIR
+from trireme.errors import TextFileError
+from trireme.text_files import read_texts
 
 _MOST_TEXTS = 300
 """Ranges hardly change with more, and every text is a forward pass; NNCF's default too."""
@@ -43,7 +44,7 @@ def read_task_texts(path: Path, task_name: str) -> TaskTexts:
     """One text a line; for a pair task, two with a tab between.
 
     Raises:
-        CorpusError: the file is missing, empty, binary, not UTF-8, or has a line without a pair.
+        TextFileError: the file is missing, empty, binary, not UTF-8, or has a line without a pair.
     """
     lines = read_texts(path)
     if TEXT_PAIR not in task(task_name).inputs:
@@ -51,7 +52,7 @@ def read_task_texts(path: Path, task_name: str) -> TaskTexts:
     halves = [line.split("\t") for line in lines]
     for number, parts in enumerate(halves, 1):
         if len(parts) != 2:
-            raise CorpusError(path, f"text {number} is no pair: {task_name} needs two texts a line, a tab between")
+            raise TextFileError(path, f"text {number} is no pair: {task_name} needs two texts a line, a tab between")
     return TaskTexts([first for first, _ in halves], [second for _, second in halves])
 
 

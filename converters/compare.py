@@ -1,27 +1,27 @@
 """Every precision of every engine, side by side: each candidate in a process and a repository of its own."""
 
 import os
-import shlex
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import orjson
+from msgspec import structs
 
 from converters.evaluation import EvaluationSpec
 from converters.measure import Figures
 from converters.precisions import Choice, choices, is_calibrated
-from converters.sources import SourceOptions
-from converters.spec import EncoderSpec, ExportSpec, PruningSpec
-from converters.trial import NAME, Outcome, spec_json
+from converters.schema import to_document
+from converters.spec import EncoderSpec, ExportSpec, PruningSpec, TrialSpec
+from converters.trial import NAME, Outcome
 from text_runtime.manifest import PASSED, REFUSED, EvaluationFacts, Manifest
 from trireme.contract.repository import Repository
-from trireme.errors import TriremeError
+from trireme.errors import TriremeError, UnsupportedError
 
 Progress = Callable[[str], None]
 FAILED = "failed"
@@ -56,17 +56,31 @@ class Plan:
 
 @dataclass(frozen=True)
 class CompareSpec:
-    """What to compare, and on which texts. `only` keeps the candidates whose names hold one of its words."""
+    """What to compare: `export` without its engine, precision and pruning, of which every candidate has its own.
 
-    checkpoint: Path
-    task: str
-    evaluation: EvaluationSpec
-    calibration: Path | None = None
-    max_length: int | None = None
+    `only` keeps the candidates whose names hold one of its words.
+
+    Raises:
+        ComparisonError: there are no labelled texts to compare on.
+        UnsupportedError: the export is for a GPU, on which nothing can be measured here.
+    """
+
+    export: ExportSpec
     prunings: tuple[PruningSpec, ...] = ()
     only: tuple[str, ...] = ()
     timeout_s: float = 1800.0
-    options: SourceOptions = field(default_factory=SourceOptions)
+
+    def __post_init__(self) -> None:
+        if self.export.evaluation is None:
+            raise ComparisonError("there are no labelled texts, give them with --evaluate FILE")
+        if self.export.encoder.target != "cpu":
+            raise UnsupportedError("--target of a comparison", self.export.encoder.target, ["cpu"])
+
+    @property
+    def evaluation(self) -> EvaluationSpec:
+        """The labelled texts, which every candidate is judged by."""
+        assert self.export.evaluation is not None
+        return self.export.evaluation
 
     def plans(self) -> list[Plan]:
         """Every candidate: pruned models in fp32 and in every int8 of the same engines."""
@@ -79,49 +93,21 @@ class CompareSpec:
         ]
         return [plan for plan in whole + pruned if not self.only or any(words in str(plan) for words in self.only)]
 
-    def export_spec(self, plan: Plan, repository: Path, lessons: Path) -> ExportSpec:
-        """A candidate as a trial export; all share a folder of what pruned models have learnt.
+    def export_of(self, plan: Plan) -> ExportSpec:
+        """What exports a candidate as it is compared.
 
         Raises:
             PrecisionError: it needs calibration texts, and there are none.
         """
-        choice = plan.choice
-        encoder = EncoderSpec(choice.engine, choice.precision, choice.method or None, self.calibration)
-        return ExportSpec(
-            self.checkpoint,
-            self.task,
-            NAME,
-            repository,
-            encoder,
-            self.evaluation,
-            plan.pruning,
-            self.options,
-            self.max_length,
-            is_trial=True,
-            lessons=lessons,
-        )
+        choice, calibration = plan.choice, self.export.encoder.calibration
+        is_read = plan.pruning or is_calibrated(choice)
+        encoder = EncoderSpec(choice.engine, choice.precision, choice.method or None, calibration if is_read else None)
+        return structs.replace(self.export, encoder=encoder, pruning=plan.pruning)
 
-    def command_for(self, plan: Plan) -> str:
-        """The command that exports a candidate as it was compared."""
-        choice, pruning = plan.choice, plan.pruning
-        chosen = {
-            "--task": self.task,
-            "--engine": choice.engine,
-            "--precision": choice.precision,
-            "--method": choice.method or None,
-            "--calibration": self.calibration if pruning or is_calibrated(choice) else None,
-            "--evaluate": self.evaluation.path,
-            "--max-drop": self.evaluation.max_drop_points,
-            "--max-length": self.max_length,
-            "--source": self.options.kind,
-            "--pooling": self.options.pooling.value if self.options.pooling else None,
-            "--prompt": self.options.prompt,
-            "--python": self.options.python,
-            "--prune": pruning.share if pruning else None,
-            "--recover-epochs": pruning.recover_epochs if pruning else None,
-        }
-        parts = [str(part) for name, value in chosen.items() if value is not None for part in (name, value)]
-        return f"trireme export {shlex.quote(str(self.checkpoint))} --name NAME {shlex.join(parts)}"
+    def trial_of(self, plan: Plan, repository: Path, lessons: Path) -> TrialSpec:
+        """The same as a trial, in a repository of its own; all share a folder of what pruned models have learnt."""
+        own = {"name": NAME, "repository": repository, "lessons": lessons}
+        return TrialSpec(**(structs.asdict(self.export_of(plan)) | own))
 
 
 @dataclass(frozen=True)
@@ -168,7 +154,7 @@ def recommend(rows: Sequence[CandidateRow]) -> CandidateRow | None:
 def _try(spec: CompareSpec, plan: Plan, repository: Path, lessons: Path) -> CandidateRow:
     deadline = time.monotonic() + spec.timeout_s
     try:
-        content = spec_json(spec.export_spec(plan, repository, lessons))
+        content = orjson.dumps(to_document(spec.trial_of(plan, repository, lessons)))
         outcome = Outcome(**orjson.loads(_run(["converters.trial"], content, deadline)))
         if outcome.is_shared:
             raise ComparisonError(outcome.error)

@@ -1,9 +1,9 @@
 """A comparison as files: JSON for programs, Markdown for a README, and for people one page that needs nothing else."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
+import msgspec
 import orjson
 
 from converters.compare import CandidateRow
@@ -39,7 +39,7 @@ def write_report(rows: Sequence[CandidateRow], command: str, folder: Path) -> No
     from converters.compare_page import page_of
 
     folder.mkdir(parents=True, exist_ok=True)
-    content = {"candidates": [asdict(row) for row in rows], "recommended": command}
+    content = {"candidates": msgspec.to_builtins(list(rows)), "recommended": command}
     (folder / "compare.json").write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2))
     (folder / "compare.md").write_text(_markdown(rows), encoding="utf-8")
     (folder / "compare.html").write_text(page_of(rows, command, *table_of(rows)), encoding="utf-8")

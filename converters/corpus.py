@@ -1,10 +1,7 @@
-"""Texts to compare on: generated strings that reach a tokenizer's corners, and the user's own."""
+"""Texts to compare on: generated strings that reach a tokenizer's corners."""
 
 import random
 from collections.abc import Sequence
-from pathlib import Path
-
-from trireme.errors import TriremeError
 
 _ALPHABETS = (
     [chr(code) for code in range(0x4E00, 0x4E00 + 3000)],
@@ -21,13 +18,6 @@ _ALPHABETS = (
 _SPECIAL = ("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]", "[cls]", "##a")
 
 
-class CorpusError(TriremeError):
-    """A file of texts cannot be used."""
-
-    def __init__(self, path: Path, problem: str) -> None:
-        super().__init__(f"corpus {path}: {problem}; give a UTF-8 file with one text a line")
-
-
 def generated_texts(count: int, seed: int = 0) -> list[str]:
     """Deterministic strings: Chinese, Latin, digits, emoji, combining marks, full-width forms, control characters,
     whitespace alone, special tokens, and one very long string in fifty."""
@@ -39,23 +29,6 @@ def texts_with(special_tokens: Sequence[str]) -> list[str]:
     """Texts that hold each of a tokenizer's special tokens, the pad token too: alone, inside, twice, all together."""
     alone = [text for token in special_tokens for text in (token, f"很好 {token} the fox", f"a{token}{token}b")]
     return [*alone, " ".join(special_tokens)] if alone else []
-
-
-def read_texts(path: Path) -> list[str]:
-    """The non-empty lines of a UTF-8 file.
-
-    Raises:
-        CorpusError: it is missing, empty, binary, or not UTF-8.
-    """
-    try:
-        lines = [line for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise CorpusError(path, str(error)) from error
-    if any("\0" in line for line in lines):
-        raise CorpusError(path, "holds binary data")
-    if not lines:
-        raise CorpusError(path, "holds no text")
-    return lines
 
 
 def _text(chance: random.Random, length: int) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from converters.calibration import TaskTexts, read_task_texts
-from converters.corpus import generated_texts, read_texts
+from converters.corpus import generated_texts
 from converters.evaluation import Columns, Labelled, Metric, metric_of
 from converters.limits import limits_of
 from converters.spec import ExportSpec
@@ -12,6 +12,7 @@ from text_runtime.local import LocalPipeline
 from text_runtime.manifest import PASSED, REFUSED, EncoderFacts, EvaluationFacts, GateRow, sha256_of
 from text_runtime.tasks import Labels, task
 from text_runtime.tensors import SCHEMA, TEXT, TEXT_PAIR
+from trireme.text_files import read_texts
 
 _MOST_TEXTS = 500
 _GENERATED_TEXTS = 200
@@ -49,7 +50,7 @@ def prepare_exam(spec: ExportSpec, labels: Labels) -> Exam:
 
     Raises:
         EvaluationError: the labelled texts cannot be used.
-        CorpusError: the user's texts cannot be used.
+        TextFileError: the user's texts cannot be used.
         UnsupportedError: the task has no metric.
     """
     metric = metric_of(spec.task)

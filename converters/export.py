@@ -9,7 +9,7 @@ from pathlib import Path
 from converters import onnx_graph, precisions
 from converters.calibration import TaskTexts, calibration_of, read_task_texts
 from converters.candidate import Candidate
-from converters.corpus import generated_texts, read_texts, texts_with
+from converters.corpus import generated_texts, texts_with
 from converters.evaluation import EvaluationSpec
 from converters.exam import Exam, exam_gates, prepare_exam, sit
 from converters.gates import require_passed, run_gates
@@ -20,16 +20,17 @@ from converters.publish import Draft, draft
 from converters.release import Ingredients, write_release
 from converters.slowness import slowness_of
 from converters.sources import SourceModel, open_source
-from converters.spec import EncoderSpec, ExportSpec, PruningSpec
+from converters.spec import EncoderSpec, ExportSpec, PruningSpec, TrialSpec
 from converters.targets import on_cpu
 from text_runtime.golden import FILE_NAME as GOLDEN_NAME
 from text_runtime.local import LocalPipeline
 from text_runtime.manifest import EncoderFacts, Manifest
 from text_runtime.tasks import Labels, task
-from trireme.contract.locking import exclusive
+from trireme.contract.locking import building
 from trireme.contract.pipelines import Contract, Step
 from trireme.contract.repository import Repository
 from trireme.errors import CheckpointError
+from trireme.text_files import read_texts
 
 __all__ = ["EncoderSpec", "EvaluationSpec", "ExportSpec", "PruningSpec", "export"]
 
@@ -54,22 +55,18 @@ class _Job:
     progress: Progress
 
 
-def export(spec: ExportSpec, progress: Progress = _log.info) -> Manifest:
+def export(spec: ExportSpec, progress: Progress = _log.info, wait_s: float = 0.0) -> Manifest:
     """Export a checkpoint as the next release of a pipeline; gives the release's manifest.
+
+    While another process builds the same pipeline it is refused at once, or waits up to `wait_s` seconds.
 
     Raises:
         TriremeError: the checkpoint, a gate, the pipeline's contract or the disk refused; nothing was published.
     """
-    job = _open(spec, progress)
-    existed = spec.repository.exists()
-    spec.repository.mkdir(parents=True, exist_ok=True)
-    try:
-        with exclusive(spec.repository, spec.name), draft(Repository(spec.repository), job.contract) as current:
+    with building(spec.repository, spec.name, wait_s, progress):
+        job = _open(spec, progress)
+        with draft(Repository(spec.repository), job.contract) as current:
             return _publish(job, current)
-    except BaseException:
-        if not existed:
-            spec.repository.rmdir()
-        raise
 
 
 def _open(spec: ExportSpec, progress: Progress) -> _Job:
@@ -96,7 +93,7 @@ def _publish(job: _Job, current: Draft) -> Manifest:
             progress(f"gate {row.gate}: {row.status} ({row.detail})")
             rows.append(row)
         manifest = _examined(job, candidate, made_of, replace(manifest, gates=tuple(rows)))
-        if not spec.is_trial:
+        if not isinstance(spec, TrialSpec):
             require_passed(manifest.gates)
         (current.ensemble / GOLDEN_NAME).write_bytes(record_golden(candidate).to_json())
     return current.publish(manifest)

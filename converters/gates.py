@@ -15,10 +15,11 @@ from converters import onnx_graph, paddle_graph
 from converters.answer_gate import judged_answers
 from converters.candidate import Candidate
 from converters.corpus import texts_with
-from converters.limits import limits_of
+from converters.limits import limits_of, relative_difference
 from converters.precisions.base import feed_of
 from converters.precisions.fp16 import LARGEST, extreme_of
 from converters.sources import TokenIds
+from converters.token_rows import highest_in, require_row
 from text_runtime.batching import BatchingSettings
 from text_runtime.cpu import usable_cores
 from text_runtime.encoder import EncoderRequest, TextEncoder
@@ -26,6 +27,7 @@ from text_runtime.engines import EngineSpec, load_engine
 from text_runtime.manifest import PASSED, REFUSED, GateRow
 from text_runtime.tasks import task
 from text_runtime.tensors import SCHEMA, TEXT_PAIR
+from text_runtime.tokenizer import FILE_NAME as TOKENIZER_NAME
 from text_runtime.tokenizer import TextTokenizer, TokenizedRow
 from trireme.contract.pipelines import Step
 from trireme.errors import GateError
@@ -44,7 +46,7 @@ def run_gates(candidate: Candidate) -> Iterator[GateRow]:
     yield GateRow("graph", PASSED, _check_graph(candidate))
     served = _load(candidate)
     yield GateRow("load", PASSED, f"{encoder.engine} {encoder.precision}")
-    _require_rows(candidate)
+    require_row(highest_in(candidate.folders[Step.TOKENIZER] / TOKENIZER_NAME), encoder.token_rows)
     rows = _tokens(candidate)
     spans = f"; offsets of {_compare_offsets(candidate)} tokens" if task(candidate.manifest.task).is_per_token else ""
     yield GateRow("tokens", PASSED, f"{len(rows)} texts and pairs, id by id{spans}")
@@ -94,16 +96,6 @@ def _load(candidate: Candidate) -> TextEncoder:
         return TextEncoder(load_engine(spec), candidate.manifest, BatchingSettings())
     except Exception as error:
         raise GateError("load", f"{spec.facts.engine} does not load it ({error})") from error
-
-
-def _require_rows(candidate: Candidate) -> None:
-    """Every id that the tokenizer may give must have a row in the model's table of embeddings."""
-    rows = candidate.manifest.encoder.token_rows
-    vocabulary = TextTokenizer(candidate.folders[Step.TOKENIZER], candidate.manifest.tokenizer).vocabulary()
-    beyond = sorted((index, token) for token, index in vocabulary.items() if index >= rows > 0)
-    if beyond:
-        problem = f"the tokenizer has {len(beyond)} tokens that the table of embeddings ({rows} rows) lacks"
-        raise GateError("tokens", f"{problem}, {beyond[0][1]!r} ({beyond[0][0]}) the first")
 
 
 def _tokens(candidate: Candidate) -> list[TokenizedRow]:
@@ -181,10 +173,11 @@ def _outputs(candidate: Candidate, served: TextEncoder, chosen: Sequence[Tokeniz
     The source sees every row alone and unpadded, so its answer does not depend on how it masks padding.
     """
     truths = [candidate.source.forward(_feeds(row)) for row in chosen]
+    starts = [(size, start) for size in (1, 7, 32) for start in range(0, len(chosen), size * 3)]
+    is_per_token = truths[0].ndim == 3
     return max(
-        _difference(_encode(served, chosen[start : start + size], truths[0].ndim == 3), truths[start : start + size])
-        for size in (1, 7, 32)
-        for start in range(0, len(chosen), size * 3)
+        _largest_difference(_encode(served, chosen[start : start + size], is_per_token), truths[start : start + size])
+        for size, start in starts
     )
 
 
@@ -192,18 +185,12 @@ def _feeds(row: TokenizedRow) -> dict[str, npt.NDArray[Any]]:
     return {"input_ids": np.array([row.ids]), "token_type_ids": np.array([row.type_ids])}
 
 
-def _difference(ours: Sequence[npt.NDArray[Any]], theirs: Sequence[npt.NDArray[Any]]) -> float:
-    """Largest difference of any output of any row, every token of it where it answers for tokens.
-
-    Absolute, and relative to the row's largest value where that is above 1.
-    """
+def _largest_difference(ours: Sequence[npt.NDArray[Any]], theirs: Sequence[npt.NDArray[Any]]) -> float:
+    """Of any output of any row, every token of it where it answers for tokens."""
     for our in ours:
         if np.isnan(our).any():
             raise GateError("outputs", f"NaN for one of {len(ours)} rows")
-    return max(
-        float(np.abs(our - their).max() / max(1.0, float(np.abs(their).max())))
-        for our, their in zip(ours, theirs, strict=True)
-    )
+    return max(relative_difference(our, their) for our, their in zip(ours, theirs, strict=True))
 
 
 def _raise(_: int, error: Exception) -> None:

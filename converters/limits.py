@@ -1,11 +1,15 @@
 """How far a candidate may be from its source, by precision: the one table of tolerances."""
 
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 
 @dataclass(frozen=True)
 class Limits:
-    """`difference` bounds the absolute difference of any output from the source's; `agreement` is the smallest
+    """`difference` bounds `relative_difference` of any output from the source's; `agreement` is the smallest
     allowed share of answers that equal the source's (for scores and vectors, the smallest correlation or cosine)."""
 
     difference: float
@@ -29,6 +33,14 @@ def limits_of(precision: str, is_pruned: bool = False) -> Limits:
     original."""
     limits = _BY_PRECISION[precision]
     return Limits(limits.difference, min(limits.agreement, _PRUNED_AGREEMENT)) if is_pruned else limits
+
+
+def relative_difference(found: npt.NDArray[Any], wanted: npt.NDArray[Any]) -> float:
+    """The largest difference of two arrays of one shape, as the limits bound it.
+
+    Absolute, and relative to the largest wanted value where that is above 1.
+    """
+    return float(np.abs(found - wanted).max() / max(1.0, float(np.abs(wanted).max())))
 
 
 def precisions() -> list[str]:

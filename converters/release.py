@@ -9,6 +9,7 @@ from converters.precisions import Calibration, Recipe
 from converters.publish import Draft
 from converters.sources import SourceModel
 from converters.spec import ExportSpec
+from converters.token_rows import require_row
 from text_runtime.labels import FILE_NAME as LABELS_NAME
 from text_runtime.labels import labels_json
 from text_runtime.manifest import EncoderFacts, Manifest, PruningFacts, TokenizerFacts
@@ -16,7 +17,6 @@ from text_runtime.tasks import Labels
 from text_runtime.tokenizer import FILE_NAME as TOKENIZER_NAME
 from trireme import __version__
 from trireme.contract.pipelines import Contract, Step
-from trireme.errors import GateError
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,10 @@ def write_release(spec: ExportSpec, made_of: Ingredients, current: Draft) -> Man
     Raises:
         OSError: the disk is full.
         PrecisionError: the encoder cannot be had in this precision.
+        GateError: the tokenizer has tokens that the model has no row for.
     """
     source = made_of.source
-    _require_row(source)
+    require_row(source.traits.highest_token, source.tables.tokens)  # before a vocabulary full of holes is written
     source.write_tokenizer(current.steps[Step.TOKENIZER] / TOKENIZER_NAME)
     (current.steps[Step.POSTPROCESS] / LABELS_NAME).write_bytes(labels_json(made_of.labels))
     return Manifest(
@@ -59,18 +60,6 @@ def write_release(spec: ExportSpec, made_of: Ingredients, current: Draft) -> Man
         tokenizer=_tokenizer(spec, made_of),
         encoder=_write_encoder(spec, made_of, current.steps[Step.ENCODER]),
     )
-
-
-def _require_row(source: SourceModel) -> None:
-    """Every token must have a row in the table of embeddings: told before a vocabulary full of holes is written.
-
-    Raises:
-        GateError: the token with the highest id has none.
-    """
-    (token, index), rows = source.traits.highest_token, source.tables.tokens
-    if index >= rows > 0:
-        problem = f"the tokenizer has tokens that the table of embeddings ({rows} rows) lacks"
-        raise GateError("tokens", f"{problem}, {token!r} ({index}) the highest")
 
 
 def _tokenizer(spec: ExportSpec, made_of: Ingredients) -> TokenizerFacts:

@@ -16,7 +16,8 @@ from text_runtime.tensors import SCHEMA
 from trireme.contract.pipelines import GPU_ENGINES, Contract, GpuLayout
 from trireme.errors import UnsupportedError
 
-TARGETS = ("cpu", "gpu")
+USUAL_ENGINES = {"cpu": "onnxruntime", "gpu": "tensorrt"}
+TARGETS = tuple(USUAL_ENGINES)
 _GPU_PRECISIONS = {"tensorrt": ("fp32", "fp16", "int8"), "onnxruntime": ("fp32", "fp16")}
 """The precisions whose ONNX graph TensorRT can compile as it stands, alone or as ONNX Runtime's accelerator."""
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from converters.export import EncoderSpec, ExportSpec, export
+from trireme.errors import InterpreterError
 from trireme.serving import Server, ServerSpec, start
 
 ROOT = Path(__file__).parents[1]
@@ -93,3 +94,17 @@ def source_scores(shared_folder: Path, reviews: list[str]) -> npt.NDArray[np.flo
 
     loaded: npt.NDArray[np.float32] = np.load(once(shared_folder / "source", make) / "scores.npy")
     return loaded
+
+
+@pytest.fixture(scope="session")
+def python() -> Path:
+    """The interpreter with torch and Hugging Face's library; without one the test is skipped."""
+    from converters.huggingface.interpreter import find_interpreter
+    from converters.huggingface.process import Worker
+
+    try:
+        found = find_interpreter()
+        Worker(found, Path("/")).close()
+    except InterpreterError as error:
+        pytest.skip(str(error))
+    return found

@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[1]
 # From the ground up: a room imports rooms of lower floors only, never its neighbours.
 FLOORS = (
     ("text_runtime", "trireme.errors"),
+    ("trireme.text_files",),
     ("trireme.contract", "trireme.machine", "python_backends"),
     ("trireme.client", "trireme.admin", "trireme.reports"),
     ("trireme.serving", "trireme.promotion", "converters", "loadtest"),

@@ -131,8 +131,8 @@ class PublishError(TriremeError):
 class BusyError(TriremeError):
     """Another command is at work on the same pipeline."""
 
-    def __init__(self, pipeline: str, holder: str) -> None:
-        super().__init__(f"pipeline '{pipeline}': another command is at work ({holder}); wait for it to end")
+    def __init__(self, pipeline: str, holder: str, remedy: str = "wait for it to end") -> None:
+        super().__init__(f"pipeline '{pipeline}': another command is at work ({holder}); {remedy}")
 
 
 class PortError(TriremeError):

@@ -1,12 +1,12 @@
 """Every task's metric, and real texts with their labels to apply it to. A new task is one line in `_METRICS`."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from converters.evaluation.base import Columns, EvaluationError, Labelled, Metric
 from converters.evaluation.labels import Accuracy, MacroF1, PairAccuracy
 from converters.evaluation.ranks import EmbeddingRanks, ScoreRanks
 from converters.evaluation.spans import EntityF1, ExtractionAgreement
+from converters.schema import Schema
 
 __all__ = ["Columns", "EvaluationError", "EvaluationSpec", "Labelled", "Metric", "metric_of"]
 
@@ -21,8 +21,7 @@ _METRICS: dict[str, type[Metric]] = {
 }
 
 
-@dataclass(frozen=True)
-class EvaluationSpec:
+class EvaluationSpec(Schema, frozen=True):
     """A file of labelled texts, and how many points of the task's metric a candidate may lose on it."""
 
     path: Path

@@ -16,7 +16,7 @@ from text_runtime.machine import MachineError, read_machine
 from text_runtime.manifest import GateRow, Manifest, sha256_of
 from text_runtime.plan import FACTS_NAME, PLAN_NAME, PlanFacts, needs_plan, profiles_of
 from trireme.contract.integrity import verify_release
-from trireme.contract.locking import exclusive
+from trireme.contract.locking import building
 from trireme.contract.pipelines import MAX_BATCH_SIZE, Step
 from trireme.contract.plans import BUILD_WHERE_IT_SERVES
 from trireme.contract.repository import Repository
@@ -26,10 +26,11 @@ _log = logging.getLogger(__name__)
 Progress = Callable[[str], None]
 
 
-def build_plan(spec: PlanSpec, progress: Progress = _log.info) -> PlanFacts:
+def build_plan(spec: PlanSpec, progress: Progress = _log.info, wait_s: float = 0.0) -> PlanFacts:
     """Build, judge and publish the plan of a release; gives what `plan.json` says.
 
     Raises:
+        BusyError: another process builds the pipeline, and still did after `wait_s` seconds.
         PlanError: the release is not served from a plan, or this machine cannot build one.
         GateError: the plan does not answer as its graph does; the plan before it, if any, stays.
         IntegrityError: the release was changed since it was published.
@@ -44,7 +45,7 @@ def build_plan(spec: PlanSpec, progress: Progress = _log.info) -> PlanFacts:
         machine = read_machine()
     except MachineError as error:
         raise spec.refusal(str(error), BUILD_WHERE_IT_SERVES) from error
-    with exclusive(spec.repository, spec.pipeline), _folder_beside(spec) as folder:
+    with building(spec.repository, spec.pipeline, wait_s, progress), _folder_beside(spec) as folder:
         graph, profiles = spec.folder / manifest.encoder.model, profiles_of(manifest.tokenizer.buckets, MAX_BATCH_SIZE)
         progress(f"building on {machine.gpu} with TensorRT {machine.tensorrt}")
         plan = tensorrt_builder.build(spec, manifest, profiles, progress)

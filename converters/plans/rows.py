@@ -3,9 +3,10 @@
 import bisect
 from pathlib import Path
 
-from converters.corpus import generated_texts, read_texts
+from converters.corpus import generated_texts
 from text_runtime.manifest import Manifest
 from text_runtime.tokenizer import TextTokenizer
+from trireme.text_files import read_texts
 
 _GENERATED_TEXTS = 1000
 
@@ -17,7 +18,7 @@ def rows_by_bucket(folder: Path, manifest: Manifest, corpus: Path | None) -> Row
     """Encode generated texts and the user's own; a bucket that none falls into gets longer rows, cut.
 
     Raises:
-        CorpusError: the user's file of texts cannot be used.
+        TextFileError: the user's file of texts cannot be used.
     """
     buckets = manifest.tokenizer.buckets
     texts = generated_texts(_GENERATED_TEXTS) + (read_texts(corpus) if corpus else [])

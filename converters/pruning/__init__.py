@@ -10,7 +10,7 @@ from converters.pruning.importance import importance_of
 from converters.pruning.recovery import keep, recover, remember
 from converters.pruning.shrinking import shrink
 from converters.sources import SourceModel, open_source
-from converters.spec import ExportSpec, PruningSpec
+from converters.spec import ExportSpec, PruningSpec, TrialSpec
 from text_runtime.manifest import PruningFacts
 
 __all__ = ["prune"]
@@ -55,7 +55,8 @@ def _teach(
     progress: Progress,
 ) -> None:
     """Recover, unless another trial of the same comparison has."""
-    lesson = spec.lessons / f"{wanted.share:g}-{wanted.recover_epochs}.pdparams" if spec.lessons else None
+    name = f"{wanted.share:g}-{wanted.recover_epochs}.pdparams"
+    lesson = spec.lessons / name if isinstance(spec, TrialSpec) else None
     if lesson and remember(pruned, lesson):
         return
     recover(pruned, source, texts.encode(source, source.traits.longest), wanted.recover_epochs, progress)

@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 import numpy.typing as npt
 
+from converters.schema import Schema
+from converters.token_rows import NO_TOKEN, HighestToken
 from text_runtime.manifest import SourceFacts
 from text_runtime.preparation import TextPreparation
 from text_runtime.tasks import Labels
@@ -30,8 +32,7 @@ class Pooling(Enum):
     POOLER = "pooler"
 
 
-@dataclass(frozen=True)
-class SourceOptions:
+class SourceOptions(Schema, frozen=True):
     """What the user may say about a checkpoint that it does not say itself; None leaves it to the checkpoint.
 
     `python` is the interpreter that loads a Hugging Face folder, `prompt` the name of one of the checkpoint's prompts.
@@ -57,7 +58,7 @@ class TokenizerTraits:
 
     `longest` counts tokens, special ones included. `truncation_side`, `odd_token` and `preparation` are explained in
     `TokenizerFacts`. `special_tokens` are the words that stand for no text, such as `[PAD]`. `highest_token` is the one
-    with the highest id, where the source says.
+    with the highest id, added tokens included.
     """
 
     pad_token_id: int
@@ -65,7 +66,7 @@ class TokenizerTraits:
     truncation_side: str = "right"
     odd_token: str = "longer"
     special_tokens: tuple[str, ...] = ()
-    highest_token: tuple[str, int] = ("", -1)
+    highest_token: HighestToken = NO_TOKEN
     preparation: TextPreparation = TextPreparation()
 
 

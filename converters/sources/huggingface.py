@@ -8,6 +8,7 @@ import numpy as np
 
 from converters.huggingface.interpreter import find_interpreter
 from converters.huggingface.process import Worker
+from converters.limits import relative_difference
 from converters.onnx_graph import OnnxSession
 from converters.sources import checkpoint
 from converters.sources.base import Array, Offsets, SourceOptions, TableRows, TokenIds, TokenizerTraits
@@ -123,13 +124,9 @@ class HuggingFaceModel:
                 found = session(feeds)[0]
             except RuntimeError:
                 return False
-            if found.shape != wanted.shape or _distance(found, wanted) > _CLOSE:
+            if found.shape != wanted.shape or relative_difference(found, wanted) > _CLOSE:
                 return False
         return True
-
-
-def _distance(found: Array, wanted: Array) -> float:
-    return float(np.abs(found - wanted).max() / max(1.0, float(np.abs(wanted).max())))
 
 
 def _listed(pairs: Sequence[str] | None) -> list[str] | None:

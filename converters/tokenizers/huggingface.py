@@ -10,6 +10,7 @@ from tokenizers import Encoding, Tokenizer
 
 from converters.sources.base import Offsets, TokenIds, TokenizerTraits
 from converters.sources.checkpoint import read_json
+from converters.token_rows import highest_of
 from trireme.errors import CheckpointError
 
 FILE_NAME = "tokenizer.json"
@@ -34,7 +35,7 @@ class HuggingFaceTokenizer:
             longest=_longest(folder, settings),
             truncation_side=_side(folder, settings),
             special_tokens=tuple(_special_tokens(self._tokenizer)),
-            highest_token=max(self._tokenizer.get_vocab().items(), key=lambda entry: entry[1], default=("", -1)),
+            highest_token=highest_of(self._tokenizer.get_vocab()),
         )
         # What a file of another use asks for (a fixed length, for example) is not what is served.
         self._tokenizer.no_padding()

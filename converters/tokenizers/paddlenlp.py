@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from converters.sources.base import Offsets, TokenIds, TokenizerTraits
+from converters.token_rows import highest_of
 from converters.tokenizers.bpe import write_byte_bpe
 from converters.tokenizers.unigram import write_albert, write_xlm_roberta
 from converters.tokenizers.wordpiece import write_wordpiece
@@ -24,6 +25,7 @@ class PaddleNlpTokenizer:
             truncation_side=str(tokenizer.truncation_side),
             odd_token="first",
             special_tokens=tuple(tokenizer.all_special_tokens),
+            highest_token=highest_of(tokenizer.get_vocab()),
         )
 
     def encode(self, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int) -> list[TokenIds]:

@@ -102,8 +102,10 @@ def _export(checkpoint: Path, repository: Path, release: str, judged: Table) -> 
     name = release.replace(":", "_")
     encoder = EncoderSpec(engine, precision, calibration=_calibration(repository.parent))
     judge = EvaluationSpec(HERE / "test.tsv", max_drop_points=100.0)
-    spec = ExportSpec(checkpoint, "text-classification", name, repository, encoder, judge, max_length=_MAX_LENGTH)
-    found = export(replace(spec, instances=usable_cores() if layout else 0))
+    task, instances = "text-classification", usable_cores() if layout else 0
+    found = export(
+        ExportSpec(checkpoint, task, name, repository, encoder, judge, max_length=_MAX_LENGTH, instances=instances)
+    )
     folder = Repository(repository).release_folders(name, 1)["encoder"]
     size = sum(path.stat().st_size for path in folder.glob("model.*")) / 2**20
     agreement = next((row.value for row in found.gates if row.gate == "agreement"), None)

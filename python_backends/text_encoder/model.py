@@ -13,6 +13,7 @@ from text_runtime.engines import load_engine
 from text_runtime.manifest import read_manifest
 from text_runtime.pace import Pace
 from text_runtime.parameters import integers
+from text_runtime.refusals import refusal, refusal_of
 from text_runtime.sizing import SHARES, engine_spec
 from text_runtime.step_metrics import WorkCounters
 from text_runtime.tasks import task
@@ -57,13 +58,13 @@ class TritonPythonModel:
                 good.append(_read(request))
                 places.append(index)
             except ValueError as error:
-                responses[index] = _refusal(str(error), pb_utils.TritonError.INVALID_ARG)
+                responses[index] = refusal_of(pb_utils, error)
 
         def keep(index: int, output: Array) -> None:
             responses[places[index]] = pb_utils.InferenceResponse([pb_utils.Tensor(self._output, output)])
 
         def refuse(index: int, error: Exception) -> None:
-            responses[places[index]] = _refusal(str(error), _code(error))
+            responses[places[index]] = refusal_of(pb_utils, error)
 
         if good:
             self._counters.add(self._encoder.run(good, keep, refuse, self._is_per_token))
@@ -72,9 +73,9 @@ class TritonPythonModel:
     def _unwanted(self, request: Any) -> Any:
         """The refusal of a request for whose answer nobody waits any more, or None."""
         if self._pace.is_slow and request.is_cancelled():
-            return _refusal("the client cancelled the request", pb_utils.TritonError.CANCELLED)
+            return refusal(pb_utils, "the client cancelled the request", pb_utils.TritonError.CANCELLED)
         if is_over(pb_utils.get_input_tensor_by_name(request, DEADLINE.name).as_numpy()[0, 0]):
-            return _refusal(EXPIRED, pb_utils.TritonError.UNAVAILABLE)
+            return refusal(pb_utils, EXPIRED, pb_utils.TritonError.UNAVAILABLE)
         return None
 
 
@@ -93,12 +94,3 @@ def _read(request: Any) -> EncoderRequest:
         pb_utils.get_input_tensor_by_name(request, LENGTHS.name).as_numpy(),
         None if types is None else types.as_numpy(),
     )
-
-
-def _code(error: Exception) -> Any:
-    """A ValueError tells of the request; anything else is the engine's."""
-    return pb_utils.TritonError.INVALID_ARG if isinstance(error, ValueError) else pb_utils.TritonError.INTERNAL
-
-
-def _refusal(message: str, code: Any) -> Any:
-    return pb_utils.InferenceResponse(error=pb_utils.TritonError(message, code))

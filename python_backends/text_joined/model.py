@@ -15,6 +15,7 @@ from text_runtime.local import LocalPipeline
 from text_runtime.manifest import read_manifest
 from text_runtime.pace import Pace
 from text_runtime.parameters import integers, prompt_name
+from text_runtime.refusals import refusal, refusal_of
 from text_runtime.sizing import SHARES, engine_spec
 from text_runtime.step_metrics import LabelCounters, WorkCounters
 from text_runtime.tasks import Tensors, task
@@ -55,18 +56,18 @@ class TritonPythonModel:
         questions, places = [], []
         for index, request in enumerate(requests):
             if self._pace.is_slow and request.is_cancelled():
-                responses[index] = _refusal("the client cancelled the request", pb_utils.TritonError.CANCELLED)
+                responses[index] = refusal(pb_utils, "the client cancelled the request", pb_utils.TritonError.CANCELLED)
                 continue
             try:
                 wanted = prompt_name(request.parameters())
                 questions.append(self._pipeline.read(self._tensors(request), wanted))
                 places.append(index)
             except ValueError as error:
-                responses[index] = _refusal(str(error), pb_utils.TritonError.INVALID_ARG)
+                responses[index] = refusal_of(pb_utils, error)
         outcomes = self._outcomes(questions) if questions else []
         for index, answer in zip(places, outcomes, strict=True):
             if isinstance(answer, Exception):
-                responses[index] = _refusal(str(answer), _code(answer))
+                responses[index] = refusal_of(pb_utils, answer)
                 continue
             tensors = [pb_utils.Tensor(name, array) for name, array in answer.items()]
             responses[index] = pb_utils.InferenceResponse(tensors)
@@ -81,12 +82,3 @@ class TritonPythonModel:
 
     def _tensors(self, request: Any) -> Tensors:
         return {name: pb_utils.get_input_tensor_by_name(request, name).as_numpy() for name in self._inputs}
-
-
-def _code(error: Exception) -> Any:
-    """A ValueError tells of the request; anything else is the engine's."""
-    return pb_utils.TritonError.INVALID_ARG if isinstance(error, ValueError) else pb_utils.TritonError.INTERNAL
-
-
-def _refusal(message: str, code: Any) -> Any:
-    return pb_utils.InferenceResponse(error=pb_utils.TritonError(message, code))

@@ -13,8 +13,8 @@ from text_runtime.tokenizer import FILE_NAME
 from text_runtime.windows import (
     MAX_WINDOWS,
     Array,
+    Beginning,
     TokenizedRow,
-    is_decided,
     join,
     longest_added_token,
     overlap_of,
@@ -23,8 +23,6 @@ from text_runtime.windows import (
 )
 
 _CHARS_PER_TOKEN = 16
-_LONGER = 8
-"""So many times more of a text is read where its beginning does not decide its tokens: see `text_runtime.tokenizer`."""
 _MOST_TOKENS_OF_A_CHARACTER = 18
 """A ligature of Arabic comes apart into eighteen letters; no character makes more."""
 
@@ -33,16 +31,17 @@ class PromptTokenizer:
     """A release's tokenizer for information-extraction: prompt and text as a pair, of which only the text is cut."""
 
     def __init__(self, folder: Path, facts: TokenizerFacts) -> None:
-        self._is_windowed = facts.long_text == "window"
-        self._overlap = overlap_of(facts.max_length) if self._is_windowed else 0
+        is_windowed = facts.long_text == "window"
+        self._most_windows = MAX_WINDOWS if is_windowed else 1
+        self._overlap = overlap_of(facts.max_length) if is_windowed else 0
         self._bare = Tokenizer.from_file(str(folder / FILE_NAME))
         self._bare.no_padding()
         self._bare.no_truncation()
         self._tokenizer = Tokenizer.from_file(str(folder / FILE_NAME))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(facts.max_length, stride=self._overlap, strategy="only_second")
-        self._prefix_chars = _CHARS_PER_TOKEN * facts.max_length * (MAX_WINDOWS if self._is_windowed else 1)
-        self._reach = longest_added_token(self._bare)
+        self._prefix_chars = _CHARS_PER_TOKEN * facts.max_length * self._most_windows
+        self._beginning = Beginning(self._prefix_chars, longest_added_token(self._bare), sequence=1)
         special: int = self._tokenizer.num_special_tokens_to_add(is_pair=True)
         self._longest_prompt = facts.max_length - special - self._overlap - 1
 
@@ -103,18 +102,16 @@ class PromptTokenizer:
         return TokenizedRow(row.ids, row.type_ids, cut, row.lengths, row.new_tokens, spans)
 
     def _kept(self, encoding: Encoding) -> list[Encoding]:
-        return [encoding, *encoding.overflowing][: MAX_WINDOWS if self._is_windowed else 1]
+        return [encoding, *encoding.overflowing][: self._most_windows]
 
     def _decided(self, encoding: Encoding, prompt: str, text: str) -> Encoding:
         """Read on, until the rest of the text can change none of the tokens that are kept."""
-        length = self._prefix_chars
-        while length < len(text):
-            windows = self._kept(encoding)
-            if is_decided(windows[-1], encoding.overflowing[len(windows) - 1 :], 1, length - self._reach):
-                break
-            length *= _LONGER
-            encoding = self._tokenizer.encode(prompt, text[:length])
-        return encoding
+        return self._beginning.read_on(
+            text,
+            encoding,
+            lambda read, limit: self._beginning.has_windows(read, self._most_windows, limit),
+            lambda more: self._tokenizer.encode(prompt, more),
+        )
 
 
 def _add_prompt(spans: Array, window: Encoding, prompt: str, group: int) -> None:

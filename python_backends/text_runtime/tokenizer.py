@@ -12,8 +12,9 @@ from tokenizers import Encoding, Tokenizer
 from text_runtime.manifest import TokenizerFacts
 from text_runtime.windows import (
     MAX_WINDOWS,
+    Beginning,
     TokenizedRow,
-    is_decided,
+    has_tokens,
     join,
     longest_added_token,
     overlap_of,
@@ -35,7 +36,6 @@ FILE_NAME = "tokenizer.json"
 # neighbours. Sixteen characters a token is far above any language. Where the beginning does not decide the tokens that
 # are kept (blanks that a tokenizer drops, a word without an end), more of the text is taken, up to all of it.
 _PREFIX_CHARS_PER_TOKEN = 16
-_LONGER = 8
 # All windows together read a text to its end or to this many characters a token, which few languages pass.
 _WINDOW_CHARS_PER_TOKEN = 5
 
@@ -52,7 +52,6 @@ class TextTokenizer:
     def __init__(self, folder: Path, facts: TokenizerFacts, has_spans: bool = False) -> None:
         self._is_windowed = facts.long_text == "window"
         self._overlap = overlap_of(facts.max_length) if self._is_windowed else 0
-        self._has_spans = has_spans
         self._preparation = facts.preparation
         self._tokenizer = Tokenizer.from_file(str(folder / FILE_NAME))
         self._tokenizer.no_padding()
@@ -63,15 +62,15 @@ class TextTokenizer:
         self._untruncated = Tokenizer.from_file(str(folder / FILE_NAME))
         self._untruncated.no_padding()
         self._untruncated.no_truncation()
-        self._words = WordFinder(self._untruncated)
+        self._words = WordFinder(self._untruncated) if has_spans else None
         self._special_tokens = self._untruncated.num_special_tokens_to_add(is_pair=False)
         self._pair_room = facts.max_length - self._untruncated.num_special_tokens_to_add(is_pair=True)
         self._prefix_chars = facts.max_length * (
             _WINDOW_CHARS_PER_TOKEN * MAX_WINDOWS if self._is_windowed else _PREFIX_CHARS_PER_TOKEN
         )
-        self._reach = longest_added_token(self._untruncated)
         if self._side == "left":  # the end is kept, so the whole text must be read
             self._prefix_chars = sys.maxsize
+        self._beginning = Beginning(self._prefix_chars, longest_added_token(self._untruncated))
 
     def encode(
         self,
@@ -95,17 +94,12 @@ class TextTokenizer:
         ]
         return [replace(row, truncated_chars=count) for row, count in zip(rows, unread, strict=True)]
 
-    def vocabulary(self) -> dict[str, int]:
-        """Every token with its id, added ones included."""
-        words: dict[str, int] = self._untruncated.get_vocab(with_added_tokens=True)
-        return words
-
     def _encode(self, texts: Sequence[str], pairs: Sequence[str] | None) -> list[TokenizedRow]:
         prefixes = [text[: self._prefix_chars] for text in texts]
         if pairs is not None:
             seconds = [pair[: self._prefix_chars] for pair in pairs]
             return self._pairs(list(zip(prefixes, seconds, strict=True)), list(zip(texts, pairs, strict=True)))
-        if not (self._is_windowed or self._has_spans):
+        if not (self._is_windowed or self._words):
             return self._without_offsets(prefixes, texts)
         encodings = self._tokenizer.encode_batch(prefixes)
         make = self._windows if self._is_windowed else self._row
@@ -128,14 +122,12 @@ class TextTokenizer:
 
     def _decided(self, encoding: Encoding, text: str, count: int) -> Encoding:
         """An encoding of so much of a text that its first `count` windows are those of the whole text."""
-        read = self._prefix_chars
-        while read < len(text):
-            windows = [encoding, *encoding.overflowing]
-            if len(windows) > count and is_decided(windows[count - 1], windows[count:], 0, read - self._reach):
-                break
-            read *= _LONGER
-            encoding = self._tokenizer.encode(text[:read])
-        return encoding
+        return self._beginning.read_on(
+            text,
+            encoding,
+            lambda read, limit: self._beginning.has_windows(read, count, limit),
+            self._tokenizer.encode,
+        )
 
     def _unread_chars(self, encoding: Encoding, text: str) -> int:
         if self._side == "left":
@@ -161,15 +153,12 @@ class TextTokenizer:
 
     def _half(self, encoding: Encoding, text: str) -> Encoding:
         """One text of a pair, encoded so far that all the tokens for which there may be room are the whole text's."""
-        read = self._prefix_chars
-        while read < len(text):
-            kept = self._untruncated.encode(text[:read], add_special_tokens=False)
-            kept.truncate(max(1, self._pair_room), stride=0)
-            if is_decided(kept, kept.overflowing, 0, read - self._reach):
-                break
-            read *= _LONGER
-            encoding = self._untruncated.encode(text[:read], add_special_tokens=False)
-        return encoding
+        return self._beginning.read_on(
+            text,
+            encoding,
+            lambda read, limit: has_tokens(read, max(1, self._pair_room), limit),
+            lambda more: self._untruncated.encode(more, add_special_tokens=False),
+        )
 
     def _pair(self, first: Encoding, second: Encoding, whole: tuple[str, str]) -> TokenizedRow:
         kept = pair_lengths(*self._lengths(first, second, whole), self._pair_room, self._odd_token)
@@ -190,7 +179,7 @@ class TextTokenizer:
         return len(encodings[0].ids), len(encodings[1].ids)
 
     def _with_spans(self, row: TokenizedRow, windows: Sequence[Encoding], text: str) -> TokenizedRow:
-        if not self._has_spans:
+        if self._words is None:
             return row
         words = self._words.words(windows, text)
         return replace(row, spans=np.concatenate(list(spans_of(windows, self._overlap, 0, words))))

@@ -4,7 +4,7 @@ Neighbouring windows share `overlap` tokens. The first half of a shared stretch 
 second half to the later one, so that every token is judged where it has context on both sides, and only once.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,8 @@ MAX_WINDOWS = 64
 
 _NOBODYS = -1
 _UNDECIDED_WORDS = 2
+_LONGER = 8
+"""So many times more of a text is read where its beginning does not decide its tokens."""
 
 
 @dataclass(frozen=True)
@@ -80,23 +82,71 @@ def spans_of(
         yield spans
 
 
-def is_decided(kept: Encoding, rest: Sequence[Encoding], sequence: int, read_limit: int) -> bool:
+@dataclass(frozen=True)
+class Beginning:
+    """How much of a text is read at first, and when that is enough.
+
+    `chars` are read first, of which those within `reach` of the end may begin an added token. `sequence` is 0 for the
+    text and 1 for a pair's second.
+    """
+
+    chars: int
+    reach: int
+    sequence: int = 0
+
+    def read_on(
+        self,
+        text: str,
+        encoding: Encoding,
+        is_enough: Callable[[Encoding, int], bool],
+        encode: Callable[[str], Encoding],
+    ) -> Encoding:
+        """An encoding of so much of a text that what is kept of it is the whole text's.
+
+        Args:
+            text: the whole text.
+            encoding: of its first `chars`.
+            is_enough: whether an encoding decides what is kept, given how many characters it may be trusted for.
+            encode: encodes a longer beginning.
+        """
+        read = self.chars
+        while read < len(text) and not is_enough(encoding, read - self.reach):
+            read *= _LONGER
+            encoding = encode(text[:read])
+        return encoding
+
+    def has_windows(self, encoding: Encoding, count: int, read_limit: int) -> bool:
+        """Whether the first `count` windows of an encoding are those of the whole text. See `_is_decided`."""
+        windows = [encoding, *encoding.overflowing]
+        if len(windows) <= count:
+            return False
+        kept, last = (_words_of(windows[place], self.sequence) for place in (count - 1, -1))
+        return _is_decided(kept, last) and read_chars(windows[count - 1], self.sequence) <= read_limit
+
+
+def has_tokens(encoding: Encoding, count: int, read_limit: int) -> bool:
+    """Whether the first `count` tokens of an encoding that was not cut are those of the whole text.
+
+    It has no special tokens. See `_is_decided`; the last stretch of `count` tokens stands for the last window.
+    """
+    words = encoding.word_ids
+    last = (len(words) - 1) // count * count
+    kept, behind = ([word for word in part if word is not None] for part in (words[:count], words[last:]))
+    is_read = max((end for _, end in encoding.offsets[:count]), default=0) <= read_limit
+    return last > 0 and _is_decided(kept, behind) and is_read
+
+
+def _is_decided(kept: Sequence[int], behind: Sequence[int]) -> bool:
     """Whether the tokens kept of a text are those of the whole text, though only its beginning was encoded.
 
     What follows can change the last word of what was encoded, the one before it (a pre-tokenizer looks ahead), and what
     may be the first half of an added token. A tokenizer without words decides nothing before the text's end.
 
     Args:
-        kept: the last window that is kept.
-        rest: the windows behind it.
-        sequence: 0 for the text, 1 for a pair's second.
-        read_limit: characters of the beginning, less the length of the longest added token.
+        kept: the words of the last window that is kept.
+        behind: the words of the last window of all.
     """
-    behind = _words_of(rest[-1], sequence) if rest else []
-    words = _words_of(kept, sequence)
-    if not words or not behind or behind[-1] - words[-1] < _UNDECIDED_WORDS:
-        return False
-    return read_chars(kept, sequence) <= read_limit
+    return bool(kept) and bool(behind) and behind[-1] - kept[-1] >= _UNDECIDED_WORDS
 
 
 def _words_of(encoding: Encoding, sequence: int) -> list[int]:

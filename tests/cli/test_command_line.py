@@ -6,14 +6,13 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from converters.precisions import Choice
-from converters.spec import EncoderSpec, ExportSpec
+from converters.spec import LONG_TEXTS, EncoderSpec, ExportSpec
+from tests.cli.conftest import Run
 from tests.conftest import CHECKPOINT, ROOT, TASK
 from tests.small_disk import small_disk
 from text_runtime.engines import engine_names
@@ -25,30 +24,9 @@ from trireme.errors import TriremeError
 
 REFUSED, USAGE = 1, 2
 HEAVY = ("paddle", "paddlenlp", "onnx", "onnxruntime", "openvino", "tritonclient", "grpc", "torch")
+HEAVY += ("numpy", "orjson", "rich.console", "tokenizers", "converters", "trireme.client", "trireme.promotion")
 EXPORT = ("export", str(CHECKPOINT), "--task", TASK, "--name", "spare")
 COMPARE = ("compare", str(CHECKPOINT), "--evaluate", str(ROOT / "examples/sentiment/test.tsv"))
-Run = Callable[..., SimpleNamespace]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
-    """Runs the command line in this process, in a folder of its own; what it does not catch fails the test."""
-    monkeypatch.setenv("TRIREME_REPOSITORY", str(tmp_path / "models"))
-    (tmp_path / "broken.txt").write_bytes(b"\xff\xfe\x00")
-    (tmp_path / "empty.txt").touch()
-    (tmp_path / "file").write_text("x", encoding="utf-8")
-    (tmp_path / "dangling").symlink_to("nowhere")
-    os.mkfifo(tmp_path / "pipe")
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: str) -> SimpleNamespace:
-        monkeypatch.setattr(sys, "argv", ["trireme", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        printed = capsys.readouterr()
-        return SimpleNamespace(code=ended.value.code or 0, stdout=printed.out, stderr=printed.err)
-
-    return call
 
 
 USAGE_ERRORS = {
@@ -169,7 +147,7 @@ def test_help_lists_the_words_of_every_registry(run: Run) -> None:
         assert word in printed
 
 
-@pytest.mark.parametrize("way", release_options.LONG_TEXTS)
+@pytest.mark.parametrize("way", LONG_TEXTS)
 def test_every_way_with_long_texts_is_one_that_an_export_knows(way: str) -> None:
     assert ExportSpec(CHECKPOINT, TASK, "spare", Path("models"), long_text=way).long_text == way
 
@@ -181,10 +159,28 @@ def test_every_registered_precision_can_be_asked_for(choice: Choice) -> None:
     assert EncoderSpec(choice.engine, choice.precision, choice.method or None, **words).choice == choice
 
 
-def test_the_first_help_waits_for_no_heavy_library() -> None:
-    program = f"import sys, trireme.cli; print([name for name in {HEAVY} if name in sys.modules])"
+def test_the_first_help_waits_for_no_library_of_a_command() -> None:
+    program = (
+        "import sys; sys.argv = ['trireme', '--help']\n"
+        "import atexit, trireme.cli.app as app\n"
+        f"atexit.register(lambda: print([name for name in {HEAVY} if name in sys.modules], file=sys.stderr))\n"
+        "app.main()"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    assert done.stderr == "[]\n"
+    assert all(command in done.stdout for command in cli.COMMANDS)
+
+
+@pytest.mark.parametrize("command", cli.COMMANDS)
+def test_the_list_of_commands_says_of_each_what_its_own_help_says(run: Run, command: str) -> None:
+    _, sentence = cli.COMMANDS[command]
+    printed = " ".join(run(command, "--help").stdout.split())
+    assert f"{command} " in printed
+    assert sentence in printed
+
+
+def test_a_misspelt_command_is_told_the_right_one(run: Run) -> None:
+    assert "Did you mean 'export'?" in run("exprt").stderr
 
 
 def test_a_model_of_somebody_elses_is_not_written_into(run: Run, tmp_path: Path) -> None:

@@ -11,16 +11,21 @@ from pathlib import Path
 
 import psutil
 import pytest
+from msgspec import structs
 
 from converters.compare import CandidateRow, CompareSpec, ComparisonError, Plan, compare, recommend
 from converters.evaluation import EvaluationSpec
 from converters.measure import Figures
 from converters.precisions import Choice
-from converters.spec import PruningSpec
+from converters.schema import from_document, read_document, to_document
+from converters.sources import Pooling, SourceOptions
+from converters.spec import EncoderSpec, ExportSpec, PruningSpec, TrialSpec
 from tests.conftest import CHECKPOINT, ROOT, TASK
 from text_runtime.manifest import PASSED, REFUSED, EvaluationFacts
+from trireme.cli.described import command_for
 from trireme.client import Client
 from trireme.contract.repository import Repository
+from trireme.errors import UnsupportedError
 from trireme.serving import ServerSpec, start
 
 TEST_ROWS = ROOT / "examples/sentiment/test.tsv"
@@ -33,9 +38,13 @@ def trireme(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280)
 
 
-def spec_of(evaluation: Path, **options: object) -> CompareSpec:
+def spec_of(
+    evaluation: Path, calibration: Path | None = None, max_drop_points: float = 0.5, **options: object
+) -> CompareSpec:
     """A comparison of the demo."""
-    return CompareSpec(CHECKPOINT, TASK, EvaluationSpec(evaluation), **options)  # type: ignore[arg-type]
+    judge, encoder = EvaluationSpec(evaluation, max_drop_points), EncoderSpec(calibration=calibration)
+    described = ExportSpec(CHECKPOINT, TASK, "winner", encoder=encoder, evaluation=judge)
+    return CompareSpec(described, **options)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -57,6 +66,9 @@ def test_the_command_recommends_a_candidate_whose_export_has_the_figures_of_the_
     assert statuses == {"": "passed", "dynamic": "passed", "static": "failed"}  # static has no --calibration
     assert "give --calibration FILE" in found["candidates"][2]["reason"]
     assert found["recommended"] == result.stdout.splitlines()[-1]
+    written = read_document(tmp_path / "report/recommended.json")
+    assert "name" not in written
+    assert command_for(from_document(written | {"name": "NAME"}, ExportSpec, "")) == found["recommended"]
 
     options = shlex.split(found["recommended"])[2:]
     name = options.index("--name") + 1
@@ -73,8 +85,7 @@ def test_the_command_recommends_a_candidate_whose_export_has_the_figures_of_the_
 
 
 def test_a_refused_candidate_keeps_its_figures(few_rows: Path) -> None:
-    spec = replace(spec_of(few_rows, only=("onnxruntime int4",)), evaluation=EvaluationSpec(few_rows, -5.0))
-    (row,) = compare(spec, lambda line: None)
+    (row,) = compare(spec_of(few_rows, max_drop_points=-5.0, only=("onnxruntime int4",)), lambda line: None)
     assert row.status == REFUSED
     assert re.fullmatch(
         r"metric: accuracy 0\.\d+, the source's 0\.\d+, [+-]\d\.\d+ points lost, at most -5\.0 .*", row.reason
@@ -131,6 +142,39 @@ def test_pruned_models_are_tried_in_fp32_and_int8() -> None:
     assert not any("weight-only" in words or "bf16" in words for words in pruned)
 
 
+def test_every_candidate_is_of_all_that_an_export_may_be_told(tmp_path: Path) -> None:
+    described = ExportSpec(
+        Path("checkpoint"),
+        "embedding",
+        "vectors",
+        encoder=EncoderSpec(calibration=REVIEWS),
+        evaluation=EvaluationSpec(TEST_ROWS),
+        options=SourceOptions("huggingface", Pooling.MEAN, Path("python"), "query"),
+        max_length=32,
+        long_text="window",
+        labels=Path("labels.json"),
+        is_normalized=True,
+        corpus=Path("corpus.txt"),
+    )
+    spec = CompareSpec(described, only=("openvino int8 static",))
+    (plan,) = spec.plans()
+    exported = spec.export_of(plan)
+    assert exported == structs.replace(described, encoder=EncoderSpec("openvino", "int8", "static", REVIEWS))
+    trial = spec.trial_of(plan, tmp_path / "models", tmp_path)
+    own = {"name": trial.name, "repository": tmp_path / "models"}
+    assert structs.asdict(trial) == structs.asdict(exported) | own | {"lessons": tmp_path}
+    assert from_document(to_document(trial), TrialSpec, "") == trial
+
+
+def test_a_comparison_without_labelled_texts_or_for_a_gpu_is_refused() -> None:
+    with pytest.raises(ComparisonError, match="give them with --evaluate"):
+        CompareSpec(ExportSpec(CHECKPOINT, TASK, "x"))
+    with pytest.raises(UnsupportedError, match="--target of a comparison"):
+        CompareSpec(
+            ExportSpec(CHECKPOINT, TASK, "x", encoder=EncoderSpec(target="gpu"), evaluation=EvaluationSpec(TEST_ROWS))
+        )
+
+
 @pytest.mark.drill
 @pytest.mark.timeout(1800)
 def test_the_winner_of_all_candidates_serves_with_the_accuracy_of_the_table(
@@ -141,7 +185,7 @@ def test_the_winner_of_all_candidates_serves_with_the_accuracy_of_the_table(
     best = recommend(rows)
     assert best is not None
     assert best.evaluation is not None
-    command = spec_of(TEST_ROWS, calibration=REVIEWS).command_for(best.plan).replace("NAME", "winner", 1)
+    command = command_for(spec_of(TEST_ROWS, calibration=REVIEWS).export_of(best.plan))
     assert trireme(*shlex.split(command)[1:], "-r", tmp_path / "repository").returncode == 0
     with (
         start(ServerSpec(tmp_path / "repository", 0, 0, 0)) as server,

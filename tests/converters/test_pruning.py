@@ -16,6 +16,7 @@ from converters.pruning.recovery import recover
 from converters.pruning.shrinking import shrink
 from converters.sources import Pooling, SourceModel, SourceOptions, open_source
 from converters.sources.architectures import ALBERT, ARCHITECTURES, XLM_ROBERTA
+from converters.spec import TrialSpec
 from tests.conftest import CHECKPOINT, ROOT, TASK
 from tests.converters.candidates import gate
 from tests.converters.checkpoints import TEXTS, write_checkpoint
@@ -103,7 +104,7 @@ def test_the_trials_of_a_comparison_share_what_a_pruned_model_has_learnt(tmp_pat
     def taught(share: float, epochs: int) -> tuple[list[np.ndarray], list[str]]:
         spoken: list[str] = []
         wanted = PruningSpec(share, epochs)
-        spec = ExportSpec(CHECKPOINT, TASK, "p", Path("r"), encoder, pruning=wanted, is_trial=True, lessons=tmp_path)
+        spec = TrialSpec(CHECKPOINT, TASK, "p", Path("r"), encoder, pruning=wanted, lessons=tmp_path)
         made, facts = prune(source, spec, wanted, texts, spoken.append)
         assert (facts.recover_epochs, facts.texts) == (epochs, 64)
         return outputs(made), [line for line in spoken if line.startswith("recovering")]

@@ -5,12 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from converters.huggingface.interpreter import find_interpreter
-from converters.huggingface.process import Worker
 from converters.sources import SourceOptions
 from tests.conftest import once
 from tests.huggingface.checkpoints import write_hugging_face
-from trireme.errors import InterpreterError
 
 NAME = "BertForSequenceClassification"
 
@@ -20,17 +17,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker("huggingface")
-
-
-@pytest.fixture(scope="session")
-def python() -> Path:
-    """The interpreter with the library."""
-    try:
-        found = find_interpreter()
-        Worker(found, Path("/")).close()
-    except InterpreterError as error:
-        pytest.skip(str(error))
-    return found
 
 
 @pytest.fixture(scope="session")

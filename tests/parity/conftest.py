@@ -6,25 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from converters.huggingface.interpreter import find_interpreter
-from converters.huggingface.process import Worker
 from tests.conftest import once
 from tests.parity.answers import export_case
 from tests.parity.cases import RightValues, is_long_run, right_values
-from trireme.errors import InterpreterError
 
 _BUILDER = Path(__file__).with_name("checkpoints.py")
-
-
-@pytest.fixture(scope="session")
-def python() -> Path:
-    """The interpreter with torch."""
-    try:
-        found = find_interpreter()
-        Worker(found, Path("/")).close()
-    except InterpreterError as error:
-        pytest.skip(str(error))
-    return found
 
 
 @pytest.fixture(scope="session")

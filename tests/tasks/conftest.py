@@ -1,7 +1,6 @@
 """One Triton that serves a pipeline of every task, from checkpoints made once, beside the sources' own answers."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 import pytest
+from msgspec.structs import replace
 
 from converters.export import ExportSpec, export
 from converters.sources import Pooling, SourceOptions

@@ -1,41 +1,94 @@
 """The command line: each handler builds a spec, calls a room, and prints the result.
 
 Results go to stdout, progress and logs to stderr. Exit 0: done; 1: refused, with one line that says why; 2: usage.
+A command's module is imported when it is called, so that the list of all commands waits for none of them.
 """
 
 import logging
 import sys
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from trireme import __version__
-from trireme.cli.bench import bench
-from trireme.cli.check import check
-from trireme.cli.compare import compare
-from trireme.cli.console import stderr, stdout
-from trireme.cli.doctor import doctor
-from trireme.cli.export import export
-from trireme.cli.huggingface import hf_environment
-from trireme.cli.infer import infer
-from trireme.cli.plan import build_plan
-from trireme.cli.promotion import canary, promote, retire, rollback, shadow, stage
-from trireme.cli.releases import history, releases, status
-from trireme.cli.serve import serve
 from trireme.errors import TriremeError
 
-app = typer.Typer(
+_INTERRUPTED = 130
+COMMANDS = {
+    "export": ("export", "Export a checkpoint as the next release of a pipeline."),
+    "compare": ("compare", "Try every precision of every engine on this machine, and recommend one."),
+    "build-plan": ("plan", "Build the TensorRT plan of a release of target gpu, on the machine that will serve it."),
+    "hf-environment": (
+        "huggingface",
+        "Make an environment with torch, transformers and sentence-transformers in pinned versions, once.",
+    ),
+    "infer": ("infer", "Ask a pipeline, and print the answer for each text."),
+    "serve": ("serve", "Serve a model repository on this machine's loopback, on the Triton that comes in a wheel."),
+    "check": ("check", "Look through a Triton model repository, whoever wrote it, before Triton meets it."),
+    "bench": (
+        "bench",
+        "Measure a pipeline against its in-process ceiling: the same engine and tokenizer without a server.",
+    ),
+    "doctor": ("doctor", "Check what this machine has for converting and serving, and say what to do about the rest."),
+    "releases": (
+        "releases",
+        "List a pipeline's releases: what is on disk, loaded and answering, with the manifest's facts.",
+    ),
+    "stage": (
+        "promotion",
+        "Load a release beside the current one on every server; its golden requests must pass there.",
+    ),
+    "shadow": ("promotion", "Compare a staged release with the current one: label agreement and latency."),
+    "canary": (
+        "promotion",
+        "Let a release answer a share of the requests; callers with one `key` parameter stay on one side.",
+    ),
+    "promote": (
+        "promotion",
+        "Let a release answer everything, on all servers or on none; the one before stays loaded.",
+    ),
+    "rollback": ("promotion", "End a canary, or go back to the release before."),
+    "retire": ("promotion", "Unload a release that answers nothing; it stays on disk."),
+    "status": ("releases", "Ask every server what it has loaded and which release answers."),
+    "history": ("releases", "Read a pipeline's ledger: every move, by whom, and how it ended."),
+}
+"""Every command in the order of the list: its module beside this one, and the first sentence of its docstring."""
+
+
+class CommandGroup(TyperGroup):
+    """Lists commands by their names and sentences alone, and imports the one that is called."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the arguments name, as its own module defines it."""
+        name, listed, rest = super().resolve_command(ctx, args)
+        return name, listed and _imported(str(name)), rest
+
+
+def _imported(name: str) -> Any:
+    module, _ = COMMANDS[name]
+    single = _application(add_completion=False)
+    single.command(name)(getattr(import_module(f"trireme.cli.{module}"), name.replace("-", "_")))
+    return get_command(single)
+
+
+def _application(**settings: Any) -> typer.Typer:
+    return typer.Typer(
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # Rich's tables cut long words and choices off in 80 columns.
+        **settings,
+    )
+
+
+app = _application(
+    cls=CommandGroup,
     no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # Rich's tables cut long words and choices off in 80 columns.
     help="From a PaddleNLP or Hugging Face text model to a checked, fast, versioned pipeline on Triton.",
 )
-_INTERRUPTED = 130
-_MAKE = (export, compare, build_plan, hf_environment)
-_RUN = (infer, serve, check, bench, doctor)
-_MOVE = (releases, stage, shadow, canary, promote, rollback, retire, status, history)
-for _command in (*_MAKE, *_RUN, *_MOVE):
-    app.command()(_command)
+for _name, (_, _sentence) in COMMANDS.items():
+    app.command(_name, help=_sentence)(lambda: None)
 
 
 def main() -> None:
@@ -46,12 +99,14 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
     except (TriremeError, OSError, MemoryError) as error:
-        line = " ".join(_sentence(error).split("\n"))
+        from trireme.cli.console import stderr
+
+        line = " ".join(_told(error).split("\n"))
         stderr.print(f"error: {line}", style="red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(1)
 
 
-def _sentence(error: Exception) -> str:
+def _told(error: Exception) -> str:
     """What failed, on what: of a full disk the file, of memory only that."""
     if isinstance(error, MemoryError):
         return "there is not enough memory: end other programs, or give this one more"
@@ -63,7 +118,7 @@ def _sentence(error: Exception) -> str:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        stdout.print(__version__)
+        typer.echo(__version__)
         raise typer.Exit
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from trireme.cli.console import REPOSITORY, RepositoryOption, progress_on_stderr, stdout
-from trireme.cli.text_files import read_texts
+from trireme.text_files import read_texts
 
 _CONCURRENCY = typer.Option(help="Requests in flight; repeat it.", min=1, max=10_000)
 

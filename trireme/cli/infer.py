@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trireme.cli.console import stdout
-from trireme.cli.text_files import read_lines
 from trireme.errors import InputError
+from trireme.text_files import read_lines
 
 if TYPE_CHECKING:
     from trireme.client import Client

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from trireme.cli.console import MAX_RELEASE, REPOSITORY, RepositoryOption
+from trireme.cli.signatures import own_parameters, with_parameters
 
 Release = Annotated[int, typer.Argument(help="The release's number.", min=1, max=MAX_RELEASE)]
 Name = Annotated[str, typer.Argument(help="The pipeline's name.")]
@@ -31,17 +32,13 @@ def on_pipeline(command: Callable[..., None]) -> Callable[..., None]:
 
     The command's own parameters, all but the first, stand between the name and the shared options.
     """
-    own = list(inspect.signature(command).parameters.values())[1:]
+    own = own_parameters(command)
     name, *shared = inspect.signature(_spec).parameters.values()
-    parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (name, *own, *shared)]
 
     def run(**values: Any) -> None:
         command(_spec(*(values.pop(each.name) for each in (name, *shared))), **values)
 
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {each.name: each.annotation for each in parameters}
-    return run
+    return with_parameters(run, command, (name, *own, *shared))
 
 
 def _spec(

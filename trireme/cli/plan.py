@@ -22,6 +22,9 @@ def build_plan(
     workspace_gib: Annotated[
         float, typer.Option(help="GPU memory that TensorRT may try kernels in.", min=0.1, max=1024)
     ] = 4.0,
+    wait: Annotated[
+        float, typer.Option(help="Seconds to wait for another command that builds the pipeline.", min=0, max=1_000_000)
+    ] = 0.0,
 ) -> None:
     """Build the TensorRT plan of a release of target gpu, on the machine that will serve it.
 
@@ -35,6 +38,6 @@ def build_plan(
 
     spec = PlanSpec(repository, name, release, timings, workspace_gib, corpus)
     with progress_on_stderr("building") as progress:
-        facts = run(spec, progress)
+        facts = run(spec, progress, wait)
     line = f"{name} release {release}: plan for {facts.machine.gpu} of {len(facts.profiles)} profiles"
     stdout.print(f"{line}, {len(facts.gates)} gates passed", soft_wrap=True)

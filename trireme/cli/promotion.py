@@ -9,23 +9,24 @@ from rich.table import Table
 
 from trireme.cli.console import stderr, stdout
 from trireme.cli.pipeline import Release, on_pipeline
-from trireme.cli.text_files import read_texts
+from trireme.text_files import read_texts
 
 if TYPE_CHECKING:
     from trireme.promotion.judge import Verdict
-    from trireme.promotion.layout import Layout
     from trireme.promotion.ledger import Entry
-    from trireme.promotion.promoter import Promoter
+    from trireme.promotion.plan import Move, Planner
     from trireme.promotion.spec import PromotionSpec
 
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print what would be done.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Only verify the release, and print what would be done on the servers.")
+]
 Percent = Annotated[float, typer.Option(min=0, max=100, help="Share of requests that it gets.")]
 
 
 @on_pipeline
 def stage(spec: "PromotionSpec", release: Release, dry_run: DryRun = False) -> None:
     """Load a release beside the current one on every server; its golden requests must pass there."""
-    _run(spec, dry_run, lambda before: before.with_loaded(release), lambda promoter: promoter.stage(release))
+    _run(spec, dry_run, lambda planner: planner.stage(release))
 
 
 @on_pipeline
@@ -69,15 +70,9 @@ def canary(
     With `--judge` the exit code is 1 where the release was rolled back.
     """
     from trireme.promotion.judge import Thresholds, judge_canary
-    from trireme.promotion.layout import Traffic
 
     limits = Thresholds(max_failure_rate, max_p99_ratio, max_label_shift, min_requests)
-    _run(
-        spec,
-        dry_run,
-        lambda before: before.with_loaded(release).answering(Traffic(before.traffic.current, release, percent)),
-        lambda promoter: promoter.canary(release, percent),
-    )
+    _run(spec, dry_run, lambda planner: planner.canary(release, percent))
     if judge and not dry_run:
         verdict = judge_canary(spec, release, seconds, limits)
         _tell(spec, verdict)
@@ -87,45 +82,33 @@ def canary(
 @on_pipeline
 def promote(spec: "PromotionSpec", release: Release, dry_run: DryRun = False) -> None:
     """Let a release answer everything, on all servers or on none; the one before stays loaded."""
-    from trireme.promotion.layout import Traffic
-
-    _run(
-        spec,
-        dry_run,
-        lambda before: before.with_loaded(release).answering(Traffic(release)),
-        lambda promoter: promoter.promote(release),
-    )
+    _run(spec, dry_run, lambda planner: planner.promote(release))
 
 
 @on_pipeline
 def rollback(spec: "PromotionSpec", dry_run: DryRun = False) -> None:
     """End a canary, or go back to the release before."""
-    _run(spec, dry_run, lambda before: _rolled_back(spec, before), lambda promoter: promoter.rollback())
+    _run(spec, dry_run, lambda planner: planner.rollback())
 
 
 @on_pipeline
 def retire(spec: "PromotionSpec", release: Release, dry_run: DryRun = False) -> None:
     """Unload a release that answers nothing; it stays on disk."""
-    _run(spec, dry_run, lambda before: before.without(release), lambda promoter: promoter.retire(release))
+    _run(spec, dry_run, lambda planner: planner.retire(release))
 
 
-def _run(
-    spec: "PromotionSpec",
-    is_dry: bool,
-    change: Callable[["Layout"], "Layout"],
-    action: Callable[["Promoter"], "Entry"],
-) -> None:
-    from trireme.promotion.plan import plan
+def _run(spec: "PromotionSpec", is_dry: bool, plan: Callable[["Planner"], "Move"]) -> None:
+    """Compute a move, and print it or carry it out."""
+    from trireme.promotion.plan import Planner, dry_run
     from trireme.promotion.promoter import promoting
 
     if is_dry:
-        before = spec.disk.layout()
-        stdout.print("\n".join(plan(spec, before, change(before))), soft_wrap=True, highlight=False)
+        stdout.print("\n".join(dry_run(spec, plan(Planner(spec)))), soft_wrap=True, highlight=False)
         return
     with promoting(spec) as promoter:
         if promoter.recovered:
             stderr.print(promoter.recovered, style="yellow", highlight=False)
-        _say(spec, action(promoter))
+        _say(spec, promoter.carry_out(plan(promoter.planner)))
 
 
 def _say(spec: "PromotionSpec", entry: "Entry") -> None:
@@ -143,11 +126,3 @@ def _tell(spec: "PromotionSpec", verdict: "Verdict") -> None:
     if verdict.reason:
         stdout.print(f"not promoted: {verdict.reason}", soft_wrap=True, highlight=False)
     _say(spec, verdict.entry)
-
-
-def _rolled_back(spec: "PromotionSpec", before: "Layout") -> "Layout":
-    from trireme.promotion.layout import Traffic
-
-    target = before.traffic.current if before.traffic.candidate else None
-    target = target or spec.ledger.release_before(before.traffic.current) or before.traffic.current
-    return before.with_loaded(target).answering(Traffic(target))

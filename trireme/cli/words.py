@@ -6,7 +6,7 @@ from typing import Any
 import typer
 
 
-def one_of(words: Sequence[str], help: str) -> Any:
+def one_of(words: Sequence[str], help: str, show_default: str | bool = True) -> Any:
     """An option, for use in `Annotated`, whose value is one of `words`; the shell completes them.
 
     An enum would say the same, but mypy knows no enum that is made of a registry at run time, and its words would be
@@ -14,7 +14,13 @@ def one_of(words: Sequence[str], help: str) -> Any:
     """
     listed = ", ".join(f"`{word}`" for word in words)
     text = f"{help} One of: {listed}."
-    return typer.Option(help=text, metavar="WORD", parser=_reader(words), autocompletion=lambda: list(words))
+    return typer.Option(
+        help=text,
+        metavar="WORD",
+        parser=_reader(words),
+        autocompletion=lambda: list(words),
+        show_default=show_default,
+    )
 
 
 def _reader(words: Sequence[str]) -> Callable[[str], str]:

@@ -1,15 +1,17 @@
 """What a release must show before any server loads it."""
 
+from collections.abc import Sequence
+
 from text_runtime.manifest import Manifest
 from trireme.contract.integrity import verify_release
 from trireme.errors import ContractError
 from trireme.promotion.disk import PipelineDisk
-from trireme.promotion.fleet import Fleet
 from trireme.promotion.golden import golden_of
 from trireme.promotion.memory import available_bytes, require_memory
+from trireme.promotion.servers import Target
 
 
-def require_stageable(disk: PipelineDisk, fleet: Fleet, release: int) -> Manifest:
+def require_stageable(disk: PipelineDisk, servers: Sequence[Target], release: int) -> Manifest:
     """Verify a release's bytes, contract and golden requests, and that it fits into memory; gives its manifest.
 
     Raises:
@@ -18,7 +20,7 @@ def require_stageable(disk: PipelineDisk, fleet: Fleet, release: int) -> Manifes
     manifest = verify_release(disk.repository, disk.pipeline, release)
     golden_of(disk, release)
     _require_same_contract(disk, manifest)
-    replicas = sum(target.is_local for target in fleet.targets)
+    replicas = sum(target.is_local for target in servers)
     if replicas and release not in disk.layout().loaded:
         require_memory(disk.release_bytes(release), available_bytes(), replicas)
     return manifest

@@ -41,7 +41,7 @@ def _session() -> Any:
 
 def _answer(session: Any, request: dict[str, Any]) -> dict[str, Any]:
     try:
-        return {"value": getattr(session, request["call"])(**request["arguments"])}
+        return {"value": session.reply(request["call"], request["arguments"])}
     except Refusal as refusal:
         return {"refused": {"problem": refusal.problem, "remedy": refusal.remedy}}
     except ImportError as error:

@@ -21,23 +21,39 @@ _INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 
 
 class Session:
-    """Opens one folder for one task. Every public method is a call of the protocol; see `loop`."""
+    """Answers the calls of the protocol; see `loop`."""
 
-    def versions(self) -> dict[str, str]:
-        """The libraries that answer."""
-        found = {"torch": torch.__version__, "transformers": transformers.__version__}
-        with contextlib.suppress(ImportError):
-            import sentence_transformers
+    def __init__(self) -> None:
+        self.opened: OpenedFolder | None = None
 
-            found["sentence-transformers"] = sentence_transformers.__version__
-        return found
+    def reply(self, call: str, arguments: dict[str, Any]) -> Any:
+        """The libraries' versions, the facts of a folder that is opened, or what that folder's public methods give."""
+        if call == "versions":
+            return versions()
+        if call == "open":
+            self.opened = OpenedFolder(**arguments)
+            return self.opened.facts()
+        return getattr(self.opened, call)(**arguments)
 
-    def open(self, folder: str, task: str, pooling: str | None, prompt: str | None) -> dict[str, Any]:
-        """Load the folder; gives all that an export must know of it.
 
-        Raises:
-            Refusal: it cannot be served for this task as its own library would answer.
-        """
+def versions() -> dict[str, str]:
+    """The libraries that answer."""
+    found = {"torch": torch.__version__, "transformers": transformers.__version__}
+    with contextlib.suppress(ImportError):
+        import sentence_transformers
+
+        found["sentence-transformers"] = sentence_transformers.__version__
+    return found
+
+
+class OpenedFolder:
+    """A folder that is loaded for one task.
+
+    Raises:
+        Refusal: it cannot be served for this task as its own library would answer.
+    """
+
+    def __init__(self, folder: str, task: str, pooling: str | None, prompt: str | None) -> None:
         loading.require_safe_libraries()
         self.task, self.pooling = task, pooling
         self.is_sentences = task == "embedding" and sentence.is_sentence_folder(folder)
@@ -60,7 +76,7 @@ class Session:
         self.served = self._served()
         probe = self._call(self._probe(1, _PROBE_TOKENS))
         loading.require_needed_weights(probe, self.model, missing)
-        return self._facts(int(probe.shape[-1]))
+        self.width = int(probe.shape[-1])
 
     def tokenize(self, texts: list[str], pairs: list[str] | None, max_length: int) -> dict[str, Any]:
         """Ids and type ids, as the library makes them of texts: prompt, stripping and lower-casing included."""
@@ -229,13 +245,14 @@ class Session:
             return False
         return True
 
-    def _facts(self, width: int) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
+        """All that an export must know of it."""
         config, token = self.model.config, tokens.highest_id(self.tokenizer)
         modules = list(self.sentences) if self.is_sentences else []
         return {
             "architecture": type(self.model).__name__,
-            "width": width,
-            "labels": [config.id2label.get(i) for i in range(width)] if self.task != "embedding" else [],
+            "width": self.width,
+            "labels": [config.id2label.get(i) for i in range(self.width)] if self.task != "embedding" else [],
             "activation": self.activation or "identity",
             "is_normalized": bool(modules) and type(modules[-1]).__name__ == "Normalize",
             "graph_inputs": self.inputs,

@@ -1,4 +1,4 @@
-"""Files of texts that a command reads by itself."""
+"""Files of texts, one a line, as every command reads them."""
 
 import sys
 from pathlib import Path
@@ -26,9 +26,11 @@ def read_texts(path: Path) -> list[str]:
     """The lines that hold a text.
 
     Raises:
-        TextFileError: the file cannot be read, or holds no text.
+        TextFileError: the file cannot be read, is binary, or holds no text.
     """
     texts = [line for line in read_lines(path) if line.strip()]
+    if any("\0" in text for text in texts):
+        raise TextFileError(path, "holds binary data")
     if not texts:
         raise TextFileError(path, "holds no text")
     return texts

@@ -46,14 +46,9 @@ def test_packages_are_frozen_hashed_and_never_built() -> None:
 
 def test_the_runtime_exports_without_paddle_and_without_the_command_line() -> None:
     names = {line.split("==")[0] for line in _requirements().splitlines() if "==" in line}
-<<<<<<< HEAD
     assert {"msgspec", "numpy", "onnxruntime", "openvino", "orjson", "tokenizers"} <= names
-    assert not {"paddlepaddle", "paddlenlp", "nvidia-pytriton", "tritonclient", "typer", "torch"} & names
-=======
-    assert {"numpy", "onnxruntime", "openvino", "orjson", "tokenizers"} <= names
     assert {"grpcio", "prometheus-client", "protobuf", "psutil", "tritonclient"} <= names
     assert not {"paddlepaddle", "paddlenlp", "nvidia-pytriton", "typer", "torch", "aiohttp", "geventhttpclient"} & names
->>>>>>> w-admin
 
 
 @pytest.mark.parametrize("platform", ["x86_64-manylinux_2_39", "aarch64-manylinux_2_39"])

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 
 from text_runtime.manifest import Manifest
+from trireme.admin import Endpoint
 from trireme.contract.integrity import verify_release
 from trireme.errors import ContractError
 from trireme.promotion.disk import PipelineDisk
 from trireme.promotion.golden import golden_of
 from trireme.promotion.memory import available_bytes, require_memory
-from trireme.promotion.servers import Target
 
 
-def require_stageable(disk: PipelineDisk, servers: Sequence[Target], release: int) -> Manifest:
+def require_stageable(disk: PipelineDisk, servers: Sequence[Endpoint], release: int) -> Manifest:
     """Verify a release's bytes, contract and golden requests, and that it fits into memory; gives its manifest.
 
     Raises:

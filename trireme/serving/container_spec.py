@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from trireme.contract.pipelines import Step
+from trireme.contract.families import all_layouts
 from trireme.contract.repository import CONFIG_NAME, Repository
 from trireme.errors import ControlTokenError, RepositoryError, SettingError, TriremeError
 
@@ -109,7 +109,8 @@ def _loadable(repository: Path) -> list[str]:
 
 
 def _is_step(repository: Path, name: str) -> bool:
-    pipelines = (name.removesuffix(f"_{step.value}") for step in Step if name.endswith(f"_{step.value}"))
+    endings = {f"_{step.value}" for layout in all_layouts() for step in layout.steps}
+    pipelines = (name.removesuffix(ending) for ending in endings if name.endswith(ending))
     return any((repository / pipeline / CONFIG_NAME).is_file() for pipeline in pipelines)
 
 

@@ -76,3 +76,12 @@ def test_the_backends_import_neither_paddle_nor_a_network_library() -> None:
         if path.name == "paddle.py":
             continue  # the one engine whose library is Paddle itself
         assert not {name.split(".")[0] for name in imports_of(path)} & NO_NETWORK_NO_PADDLE, path
+
+
+def test_only_the_client_and_the_administration_speak_to_triton() -> None:
+    speaking = ("trireme/client", "trireme/admin")
+    roots = ("trireme", "converters", "loadtest/bench", "loadtest/scenarios", "examples")
+    for path in (path for root in roots for path in (ROOT / root).rglob("*.py")):
+        met = {name for name in imports_of(path) if name.startswith("tritonclient")}
+        data = {name for name in met if "model_config_pb2" in name}  # messages, no conversation
+        assert not met - data or str(path.relative_to(ROOT)).startswith(speaking), path

@@ -95,6 +95,10 @@ class Administrator:
             self._client.unload_model, model, headers=self.endpoint.headers, client_timeout=self._deadlines.unload_s
         )
 
+    def shared_memory_regions(self) -> list[str]:
+        """The regions of system shared memory that clients have registered; open to a token only, or to everybody."""
+        return sorted(self._ask(self._client.get_system_shared_memory_status).regions)
+
     def statistics(self) -> dict[str, ModelCounts]:
         """What Triton counted of every model."""
         answer = self._call(self._client.get_inference_statistics, client_timeout=self._deadlines.ask_s)

@@ -17,6 +17,7 @@ from trireme.serving.container_spec import ContainerSpec
 from trireme.serving.server import Server
 
 _FRESH_S = 1.0
+_POLL_S = 0.1
 _OK, _NOT_FOUND, _UNAVAILABLE = 200, 404, 503
 
 
@@ -88,7 +89,7 @@ def answering(health: Health, host: str, port: int) -> Iterator[None]:
     except OSError as error:
         remedy = "choose another with TRIREME_HEALTH_ADDRESS"
         raise ServerError("here", f"{host}:{port} cannot be opened for probes ({error.strerror})", remedy) from error
-    threading.Thread(target=listener.serve_forever, name="trireme-health", daemon=True).start()
+    threading.Thread(target=listener.serve_forever, args=(_POLL_S,), name="trireme-health", daemon=True).start()
     try:
         yield
     finally:

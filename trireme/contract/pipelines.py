@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Any
 
 from text_runtime.tasks import Task, task, task_names
 from text_runtime.tensors import (
@@ -105,7 +106,7 @@ class Contract:
             raise ValueError(f"{self.instances} instances: give 1 or more, or 0 for separate steps")
 
     @property
-    def task(self) -> Task:
+    def task(self) -> Task[Any]:
         """The task behind the name."""
         return task(self.task_name)
 

@@ -1,4 +1,4 @@
-"""Asks every pipeline that this Triton was started with for a real answer, over HTTP, by the standard library.
+"""Asks every pipeline that this Triton was started with for a real answer, over HTTP, and loads no large library for it.
 
 Triton's own health stays green when a model's process has died or a load has failed: only an answer proves a
 pipeline. The names come from the file that the entrypoint wrote. Exit 0 when every answer is whole; else 1, and
@@ -14,11 +14,11 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+from text_runtime.probe import probe_of
+
 SERVER = os.environ.get("TRIREME_HTTP_URL", "http://127.0.0.1:8000")
 LOADED_FILE = Path(os.environ.get("TRIREME_LOADED_FILE", "/tmp/trireme-pipelines"))
 TIMEOUT_S = float(os.environ.get("TRIREME_HEALTH_TIMEOUT_S", "4"))
-PROBES = {"schema": '["健康"]'}
-PROBE = "健康检查: a health check."
 
 
 class UnhealthyError(Exception):
@@ -50,21 +50,17 @@ def probe(pipeline: str) -> None:
         UnhealthyError: no answer, or an output that the pipeline promises is missing, empty or not finite.
     """
     promised = fetch(pipeline)
-    answer = fetch(f"{pipeline}/infer", {"id": "health", "inputs": [row(spec) for spec in promised["inputs"]]})
+    answer = fetch(f"{pipeline}/infer", {"id": "health", "inputs": rows(promised["inputs"])})
     outputs = {output["name"]: output["data"] for output in answer["outputs"]}
     for name in (spec["name"] for spec in promised["outputs"]):
         if not is_whole(outputs.get(name, [])):
             raise UnhealthyError(f"output '{name}' is missing, empty or not finite")
 
 
-def row(spec: dict[str, Any]) -> dict[str, Any]:
-    """One row of one input: every input of a pipeline is STRING [1]."""
-    return {
-        "name": spec["name"],
-        "datatype": "BYTES",
-        "shape": [1, 1],
-        "data": [PROBES.get(spec["name"], PROBE)],
-    }
+def rows(inputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One small row of every input: each of a pipeline's is STRING [1]."""
+    texts = probe_of(spec["name"] for spec in inputs)
+    return [{"name": name, "datatype": "BYTES", "shape": [1, 1], "data": [text]} for name, text in texts.items()]
 
 
 def is_whole(values: list[Any]) -> bool:

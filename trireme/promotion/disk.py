@@ -4,12 +4,14 @@ import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tritonclient.grpc.model_config_pb2 import ModelConfig
 
 from text_runtime.routing import side_name
+from text_runtime.tasks import Task, columns_of, task
 from trireme.contract.configs import render
-from trireme.contract.pipelines import Step
+from trireme.contract.pipelines import Step, task_of
 from trireme.contract.repository import CONFIG_NAME, ROUTER_VERSION, Repository
 from trireme.errors import PromotionError, RepositoryError
 from trireme.promotion.configs import pinned_ensemble, router, traffic_of, with_versions
@@ -27,6 +29,24 @@ class PipelineDisk:
     def steps(self) -> list[str]:
         """The models that the pipeline's ensembles call."""
         return self.repository.step_models(self.pipeline)
+
+    @property
+    def task(self) -> Task[Any]:
+        """The pipeline's task, told from its tensors.
+
+        Raises:
+            RepositoryError: no task has these.
+        """
+        config = self.repository.config(self.pipeline)
+        name = task_of([tensor.name for tensor in config.input], [tensor.name for tensor in config.output])
+        if name is None:
+            path = self.repository.pipeline_folder(self.pipeline) / CONFIG_NAME
+            raise RepositoryError(path, "its inputs and outputs are no task's", "export the pipeline again")
+        return task(name)
+
+    def probe(self) -> dict[str, list[str]]:
+        """One small row of the pipeline's inputs."""
+        return columns_of([self.task.probe])
 
     def layout(self) -> Layout:
         """What the configs on disk say.

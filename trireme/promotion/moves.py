@@ -17,7 +17,6 @@ from trireme.promotion.disk import PipelineDisk
 from trireme.promotion.fleet import Fleet
 from trireme.promotion.layout import Layout, Traffic
 
-PROBE = {"text": "你好", "text_pair": "您好", "schema": "[]"}
 _PROOF_S = 10.0
 _PROOFS = 3
 
@@ -107,7 +106,7 @@ class Mover:
         """The switch overlaps for a moment; a few answers in a row from the right side end it."""
         deadline, proofs = time.monotonic() + _PROOF_S, 0
         while proofs < _PROOFS:
-            answer = control.infer(self.disk.pipeline, probe_columns(self.disk))
+            answer = control.infer(self.disk.pipeline, self.disk.probe())
             is_right = answer.release in _expected(traffic)
             proofs = proofs + 1 if is_right else 0
             if not is_right and time.monotonic() > deadline:
@@ -125,8 +124,3 @@ def _expected(traffic: Traffic) -> frozenset[int | None]:
 def served_traffic(control: Control, pipeline: str) -> Traffic | None:
     """What a server sends a pipeline's requests to; None where it is not loaded."""
     return traffic_of(control.config(pipeline)) if control.ready_versions(pipeline) else None
-
-
-def probe_columns(disk: PipelineDisk) -> dict[str, list[str]]:
-    """One small text for every input of the pipeline."""
-    return {tensor.name: [PROBE[tensor.name]] for tensor in disk.repository.config(disk.pipeline).input}

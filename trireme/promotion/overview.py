@@ -8,7 +8,7 @@ from trireme.errors import TriremeError
 from trireme.promotion.control import Control
 from trireme.promotion.fleet import Fleet
 from trireme.promotion.layout import Traffic
-from trireme.promotion.moves import probe_columns, served_traffic
+from trireme.promotion.moves import served_traffic
 from trireme.promotion.spec import PromotionSpec
 
 
@@ -57,7 +57,7 @@ def _release_row(spec: PromotionSpec, servers: list[ServerRow], release: int) ->
 def _row(spec: PromotionSpec, control: Control) -> ServerRow:
     versions = [control.ready_versions(step) for step in spec.disk.steps]
     traffic = served_traffic(control, spec.pipeline)
-    answered = control.infer(spec.pipeline, probe_columns(spec.disk)).release
+    answered = control.infer(spec.pipeline, spec.disk.probe()).release
     return ServerRow(control.target.grpc, frozenset.intersection(*versions), traffic, answered)
 
 

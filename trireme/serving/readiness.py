@@ -10,6 +10,7 @@ from typing import Any
 import psutil
 from tritonclient.utils import InferenceServerException
 
+from text_runtime.probe import probe_of
 from trireme.client.exchange import Call, Request
 from trireme.client.sync_transports import GrpcTransport
 from trireme.contract.repository import Repository
@@ -20,7 +21,6 @@ from trireme.serving.ports import taken_port
 from trireme.serving.spec import ServerSpec
 from trireme.serving.triton_log import last_error
 
-_PROBE = {"text": "你好", "text_pair": "您好", "schema": "[]"}
 _PROBE_TIMEOUT_S = 60.0
 _POLL_S = 0.1
 _SAY_EVERY_S = 5.0
@@ -55,10 +55,10 @@ def probe(spec: ServerSpec, grpc_url: str, name: str, timeout_s: float = _PROBE_
     Raises:
         ServerError: it does not answer.
     """
-    columns = {tensor.name: [_PROBE[tensor.name]] for tensor in Repository(spec.repository).config(name).input}
+    row = probe_of(tensor.name for tensor in Repository(spec.repository).config(name).input)
     transport = GrpcTransport(grpc_url)
     try:
-        transport.infer(Request(Call(name, timeout_s), columns))
+        transport.infer(Request(Call(name, timeout_s), {name: [text] for name, text in row.items()}))
     except TriremeError as error:
         remedy = f"see the release's manifest, or promote another (`trireme releases {name}`)"
         raise ServerError(grpc_url, f"pipeline '{name}' fails a real inference ({error})", remedy) from error

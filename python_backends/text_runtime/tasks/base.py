@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Generic, Protocol
 
 import numpy as np
 
+from text_runtime.probe import probe_of
 from text_runtime.tasks.answers import Asked, Columns, Outputs, Question
 from text_runtime.tasks.judging import Given, Judge
 from text_runtime.tasks.views import View
@@ -28,9 +29,6 @@ class Decoder(Protocol):
 
 AGGREGATIONS = ("first", "mean", "token")
 _CHOICES = {"activation": ("softmax", "sigmoid", "identity"), "aggregation": AGGREGATIONS}
-
-PROBE: Asked = {TEXT.name: "你好", TEXT_PAIR.name: "您好", SCHEMA.name: '["时间"]'}
-"""The smallest real row of every input that a task may have."""
 
 EXAMPLE_SCHEMA = '["时间", "价格"]'
 
@@ -123,7 +121,7 @@ class Task(ABC, Generic[Given]):
     @property
     def probe(self) -> Asked:
         """The smallest real row: what readiness, promotion and health send."""
-        return {tensor.name: PROBE[tensor.name] for tensor in self.inputs}
+        return probe_of(tensor.name for tensor in self.inputs)
 
     @property
     def texts_a_row(self) -> int:

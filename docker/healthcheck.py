@@ -1,4 +1,4 @@
-"""Asks every pipeline that this Triton was started with for a real answer, over HTTP, and loads no large library for it.
+"""Asks every pipeline that this Triton was started with for a real answer, over HTTP, without any large library.
 
 Triton's own health stays green when a model's process has died or a load has failed: only an answer proves a
 pipeline. The names come from the file that the entrypoint wrote. Exit 0 when every answer is whole; else 1, and

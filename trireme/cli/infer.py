@@ -48,7 +48,7 @@ def infer(
 
     `trireme infer same-meaning "怎么退款" --pair "如何申请退款"`
 
-    `trireme infer reranker "怎么退款" --pair "七天内可退" --pair "快递三天到"`
+    `trireme infer passages "怎么退款" --pair "七天内可退" --pair "快递三天到"`
 
     `trireme infer uie "小米成立于2010年" --schema '[{"公司": ["成立时间"]}]'`
 

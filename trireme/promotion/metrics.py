@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from text_runtime.canary_metrics import PREFIX
 from trireme.errors import ServerError
+from trireme.promotion.agreement import Agreement
 from trireme.promotion.servers import Target
 
 _LINE = re.compile(PREFIX + r"_(\w+)\{(.*)\} (\S+)")
@@ -49,11 +50,10 @@ class Side:
 
 @dataclass
 class CanaryCounts:
-    """Both sides by release, and how many mirrored texts got the same label."""
+    """Both sides by release, and how far their answers to the same texts agree."""
 
     sides: dict[int, Side]
-    agreed: float = 0
-    disagreed: float = 0
+    agreement: Agreement = Agreement()
 
 
 def read_counts(targets: Sequence[Target], pipeline: str, releases: Sequence[int]) -> CanaryCounts:
@@ -71,9 +71,8 @@ def read_counts(targets: Sequence[Target], pipeline: str, releases: Sequence[int
 
 
 def _add(counts: CanaryCounts, family: str, labels: dict[str, str], value: float) -> None:
-    if family == "mirrored_total":
-        counts.agreed += value * (labels["agreed"] == "true")
-        counts.disagreed += value * (labels["agreed"] != "true")
+    if family in ("agreement_total", "compared_total"):
+        counts.agreement += Agreement(total=value) if family == "agreement_total" else Agreement(texts=int(value))
         return
     side = counts.sides.get(int(labels["release"]))
     if side is None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from text_runtime.metrics import Counters
 from text_runtime.routing import Split
-from text_runtime.tasks import Outputs, Tensors, task, task_names
+from text_runtime.tasks import Outputs, Task, Tensors, task, task_names
 
 BUCKETS_S = (0.001, 0.002, 0.005, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0)
 """Upper bounds of the duration's buckets; the last one, without bound, is `+Inf`."""
@@ -54,11 +54,7 @@ class CanaryMetrics:
         answers agrees with nothing."""
         if self._task is None or current.has_error():
             return
-        ours = _outputs(current)
-        if candidate.has_error():
-            agreements = [0.0] * len(ours.releases)
-        else:
-            agreements = self._task.agreements(self._task.answers(ours), self._task.answers(_outputs(candidate)))
+        agreements = _agreements(self._task, _outputs(current), candidate)
         if agreements:
             self._add("compared_total", len(agreements))
             self._add("agreement_total", sum(agreements))
@@ -69,6 +65,17 @@ class CanaryMetrics:
 
     def _add(self, name: str, amount: float, **labels: str) -> None:
         self._counters.add(f"{PREFIX}_{name}", amount, **labels)
+
+
+def _agreements(chosen: Task[Any], ours: Outputs, candidate: Any) -> list[float]:
+    """The agreement of each row; 0 where the candidate failed, or gave what is no answer of the task."""
+    none = [0.0] * len(ours.releases)
+    if candidate.has_error():
+        return none
+    try:
+        return chosen.agreements(chosen.answers(ours), chosen.answers(_outputs(candidate)))
+    except (KeyError, TypeError, ValueError):
+        return none
 
 
 def _tensors(answer: Any) -> Tensors:

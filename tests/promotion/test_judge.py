@@ -81,6 +81,8 @@ def test_labels_that_only_one_side_gave_are_a_shift() -> None:
 def test_a_percentile_is_read_within_its_bucket() -> None:
     assert side(100, seconds=0.02).percentile_s(0.99) == pytest.approx(0.02, abs=0.001)
     assert Side().percentile_s(0.99) == 0
+    assert side(0).percentile_s(0.99) == 0
+    assert Side(200, 0, side(100, seconds=0.02).buckets).percentile_s(0.99) == pytest.approx(0.02, abs=0.001)
 
 
 @pytest.fixture(scope="module")

@@ -122,13 +122,14 @@ def test_nonsense_is_refused_and_a_healthy_candidate_passes(spec: PromotionSpec,
     assert spec.disk.layout().traffic == Traffic(HEALTHY)
 
 
-def test_a_canary_that_nobody_asks_is_refused(candidates: Path, server: Server) -> None:
+def test_a_canary_of_which_too_little_could_be_compared_is_refused(candidates: Path, server: Server) -> None:
     spec = PromotionSpec(PIPELINES["embedding"], candidates, (server.grpc_url,))
     with promoting(spec) as promoter:
         promoter.canary(NONSENSE, 50)
-    verdict = judge_canary(spec, NONSENSE, 0.1, Thresholds(requests=0, compared=0))
+    verdict = judge_canary(spec, NONSENSE, 0.1, Thresholds(requests=0, agreement=0, compared=1000))
     assert not verdict.is_passed
-    assert "too few answers to compare (0 texts" in verdict.reason
+    assert "too few answers to compare" in verdict.reason
+    assert spec.disk.layout().traffic.candidate is None
 
 
 def test_the_command_refuses_a_shadow_of_nonsense(candidates: Path, server: Server, tmp_path: Path) -> None:

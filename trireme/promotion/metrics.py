@@ -37,15 +37,18 @@ class Side:
         return self.failures / self.requests if self.requests else 0.0
 
     def percentile_s(self, share: float) -> float:
-        """The duration that a share of the requests stayed under, interpolated within its bucket."""
-        wanted, below_s, below = share * self.requests, 0.0, 0.0
+        """The duration that a share of the requests stayed under, interpolated within its bucket; 0 of none.
+
+        A router sends its counters one by one: the buckets' own largest count is the whole, not `requests`.
+        """
+        wanted, below_s, below = share * max(self.buckets.values(), default=0), 0.0, 0.0
         for bound in sorted(self.buckets):
             count = self.buckets[bound]
             if count >= wanted and count > below:
                 width = bound - below_s if bound != float("inf") else 0.0
                 return below_s + width * (wanted - below) / (count - below)
             below_s, below = bound, count
-        return below_s
+        return 0.0
 
 
 @dataclass

@@ -127,8 +127,8 @@ def _ask(control: Control, task: Task[Any], model: str, row: Asked, durations: l
     started = time.monotonic()
     reply = control.infer(model, columns_of([row]))
     durations.append(time.monotonic() - started)
-    (answer,) = task.answers(reply.whole)
-    return answer  # type: ignore[no-any-return]
+    answers: list[Answer] = task.answers(reply.whole)
+    return answers[0]
 
 
 def _recorded(spec: PromotionSpec, release: int, current: int, report: ShadowReport) -> ShadowReport:

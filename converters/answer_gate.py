@@ -4,7 +4,7 @@ The other gates compare parts: tokens with tokens, outputs with outputs. None of
 an activation, a prompt or a scaling. Here nothing is taken from our own reading of the checkpoint.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +17,6 @@ from text_runtime.local import LocalPipeline, text_tensor
 from text_runtime.manifest import PASSED, REFUSED, GateRow
 from text_runtime.scores import activate
 from text_runtime.tasks import Tensors, task
-from text_runtime.tensors import TEXT, TEXT_PAIR
 from trireme.contract.pipelines import Step
 
 _TEXTS = 40
@@ -26,14 +25,15 @@ _LONGEST_CHARS = 2000
 
 def judged_answers(candidate: Candidate) -> Iterator[GateRow]:
     """The gate's row; none where the source's library has no answer of its own, or the user wants another one."""
-    if candidate.manifest.task not in _READERS:
+    chosen = task(candidate.manifest.task)
+    if chosen.library_output is None:
         return
     texts = _spread(candidate.corpus)
-    pairs = _pairs_of(texts) if TEXT_PAIR in task(candidate.manifest.task).inputs else None
+    pairs = _pairs_of(texts) if chosen.texts_a_row > 1 else None
     theirs = candidate.source.answer(texts, pairs, candidate.manifest.tokenizer.max_length)
     if theirs is None or _is_overridden(candidate):
         return
-    ours = _READERS[candidate.manifest.task](_answers(candidate, texts, pairs))
+    ours = _answers(candidate, [*texts, *(pairs or [])])[chosen.library_output]
     difference = _difference(candidate, ours, theirs)
     limit = limits_of(candidate.manifest.encoder.precision).difference
     detail = (
@@ -64,28 +64,20 @@ def _pairs_of(texts: Sequence[str]) -> list[str]:
     return [text or "." for text in (*texts[1:], *texts[:1])]
 
 
-def _answers(candidate: Candidate, texts: list[str], pairs: list[str] | None) -> Tensors:
+def _answers(candidate: Candidate, texts: list[str]) -> Tensors:
     facts = replace(candidate.manifest.tokenizer, long_text="truncate")
     manifest = replace(candidate.manifest, tokenizer=facts)
     pipeline = LocalPipeline({step.value: folder for step, folder in candidate.folders.items()}, manifest)
-    columns = {TEXT.name: texts} | ({TEXT_PAIR.name: pairs} if pairs else {})
+    columns = task(manifest.task).columns(texts)
     (answer,) = pipeline([{name: text_tensor(column) for name, column in columns.items()}])
     return answer
 
 
-_READERS: Mapping[str, Callable[[Tensors], Array]] = {
-    "text-classification": lambda answer: answer["scores"],
-    "text-pair-classification": lambda answer: answer["scores"],
-    "reranking": lambda answer: answer["score"][:, 0],
-    "embedding": lambda answer: answer["embedding"],
-}
-
-
 def _difference(candidate: Candidate, ours: Array, theirs: Array) -> float:
     """Largest difference, relative where values are above 1; of directions where one side scales and the other not."""
-    if candidate.manifest.task == "reranking" and theirs.ndim == 2:
-        theirs = activate(theirs, "softmax")[:, -1]
-    if candidate.manifest.task == "embedding":
+    if ours.shape != theirs.shape:  # one score a row, which a library gives alone or as the last of several logits
+        theirs = activate(theirs, "softmax")[:, -1:] if theirs.ndim == 2 else theirs[:, None]
+    if not task(candidate.manifest.task).has_labels:
         own = read_labels(candidate.folders[Step.POSTPROCESS], 0)
         if own.is_normalized != candidate.source.is_normalized:
             ours, theirs = _directions(ours), _directions(theirs)

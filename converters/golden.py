@@ -8,7 +8,6 @@ from converters.candidate import Candidate
 from text_runtime.golden import LOW_PRECISION_TOLERANCE, TOLERANCES, GoldenRequests
 from text_runtime.local import LocalPipeline, text_tensor
 from text_runtime.tasks import task
-from text_runtime.tensors import SCHEMA, TEXT, TEXT_PAIR
 
 _TEXTS = (
     "物流很快，质量也好，五星好评！",
@@ -19,17 +18,14 @@ _TEXTS = (
     "",
     "屏幕清晰、音质不错；就是包装破了一点，希望下次注意。" * 12,
 )
-_COLUMNS = {
-    TEXT.name: list(_TEXTS),
-    TEXT_PAIR.name: [*_TEXTS[1:], _TEXTS[0]],
-    SCHEMA.name: ['["时间", "价格"]'] * len(_TEXTS),
-}
+_PAIRS = (*_TEXTS[1:], _TEXTS[0])
 
 
 def record_golden(candidate: Candidate) -> GoldenRequests:
     """Ask the candidate itself with the code that Triton will run."""
     manifest = candidate.manifest
-    columns = {tensor.name: _COLUMNS[tensor.name] for tensor in task(manifest.task).inputs}
+    chosen = task(manifest.task)
+    columns = chosen.columns(_TEXTS + _PAIRS if chosen.texts_a_row > 1 else _TEXTS)
     pipeline = LocalPipeline({step.value: folder for step, folder in candidate.folders.items()}, manifest)
     (answer,) = pipeline([{name: text_tensor(texts) for name, texts in columns.items()}])
     tolerance = TOLERANCES.get(manifest.encoder.precision, LOW_PRECISION_TOLERANCE)

@@ -2,15 +2,16 @@
 
 import itertools
 import time
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from locust import User, constant, task
 from locust.exception import StopUser
 
 from loadtest.connections import PROTOCOLS, connect
-from loadtest.scenarios import AnswerError, Scenario, scenario
+from loadtest.scenario import AnswerError, Scenario
 from loadtest.settings import Settings
 from loadtest.texts import draw, read_corpus
+from text_runtime.tasks import task as task_named
 from trireme.client.exchange import Call, Columns, Reply, Request
 from trireme.client.sync_transports import Transport
 from trireme.errors import NoTaskError, TriremeError
@@ -28,7 +29,7 @@ class Plan:
         self.settings = settings
         self.texts = read_corpus(settings.corpus)
         names = [self._task_name(protocol) for protocol in self.protocols()]
-        self.scenario: Scenario[Any] = scenario(names[0], settings.schema)
+        self.scenario = Scenario(task_named(names[0]), settings.schema)
         self.numbers = itertools.count(settings.seed)
 
     def protocols(self) -> list[str]:

@@ -1,5 +1,6 @@
 """Files of texts, one a line, as every command reads them."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -34,3 +35,25 @@ def read_texts(path: Path) -> list[str]:
     if not texts:
         raise TextFileError(path, "holds no text")
     return texts
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """Rows of a pipeline's inputs: a `.jsonl` holds an object of texts a line, any other file one text a line.
+
+    Raises:
+        TextFileError: the file cannot be read, holds no text, or a line of a `.jsonl` is no object of texts.
+    """
+    lines = read_texts(path)
+    if path.suffix != ".jsonl":
+        return [{"text": line} for line in lines]
+    return [_row(path, number, line) for number, line in enumerate(lines, 1)]
+
+
+def _row(path: Path, number: int, line: str) -> dict[str, str]:
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise TextFileError(path, f"line {number} is not JSON ({error})") from error
+    if not isinstance(row, dict) or not all(isinstance(text, str) for text in row.values()):
+        raise TextFileError(path, f"line {number} is no object of texts by input")
+    return row

@@ -4,13 +4,16 @@ ensemble of one release.
 What an execution holds for one release is asked together, and each release from threads of its own, so that one that
 hangs holds up none of the other's answers. Every answer carries the parameter `release`, since the router's own version
 says nothing about it, where Triton can pass response parameters on: 2.51 cannot.
+
+Both sides of a canary answer different requests, so a sample of them is asked on the other side too, after the caller
+has its answer, and the router counts how far the two answers agree.
 """
 
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,10 +25,13 @@ from text_runtime.deadlines import deadline_ns, latest, timeout_us
 from text_runtime.parameters import prompt_name
 from text_runtime.patience import Patience
 from text_runtime.routing import parse_split, side_name
+from text_runtime.sampling import Sampler
 
 _DRAIN_S = 30.0
 _THREADS = 8
 _COPIES_MAX = 32
+_COMPARISONS_MAX = 2
+_COPY_TIMEOUT_US = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -99,7 +105,7 @@ class _Call:
 
     question: _Question
     release: _Release
-    is_copied: bool
+    is_compared: bool
     sender: Any
 
     def reply(self, answer: Any, **parameters: Any) -> None:
@@ -119,13 +125,15 @@ class TritonPythonModel:
         texts = {name: value["string_value"] for name, value in config["parameters"].items()}
         self._split = parse_split(args["model_name"], texts)
         self._names = [tensor["name"] for tensor in config["input"]]
+        self._outputs = tuple(sorted(tensor["name"] for tensor in config["output"]))
         pipeline = self._split.pipeline
         self._current, self._candidate = (
             _Release(pipeline, number) for number in (self._split.current, self._split.candidate)
         )
         self._patience = Patience()
         self._has_parameters = _has_parameters()
-        self._metrics = CanaryMetrics(pb_utils, self._split)
+        self._sampler = Sampler()
+        self._metrics = CanaryMetrics(pb_utils, self._split, texts.get("task", ""))
 
     def execute(self, requests: list[Any]) -> None:
         """Pass every request on. The answers are sent as they come, most of them before this returns."""
@@ -157,29 +165,42 @@ class TritonPythonModel:
         parameters = request.parameters() or "{}"
         question = _Question(tensors, outputs, deadline_ns(request.timeout()), prompt_name(parameters))
         is_candidates = self._split.is_candidates(_key(orjson.loads(parameters)))
-        is_copied = is_candidates and self._split.is_mirror
-        release = self._candidate if is_candidates and not is_copied else self._current
-        return _Call(question, release, is_copied, sender)
+        if self._split.is_mirror:
+            return _Call(question, self._current, is_candidates, sender)
+        release = self._candidate if is_candidates else self._current
+        return _Call(question, release, self._sampler.is_chosen(), sender)
 
     def _answer(self, release: _Release, calls: list[_Call]) -> None:
-        answered = list(zip(calls, self._asked(release, calls), strict=True))
+        answered = list(zip(calls, self._asked(release, [call.question for call in calls]), strict=True))
         for call, answer in answered:
             call.reply(answer, **self._parameters(release))
-        copied = [(call, answer) for call, answer in answered if call.is_copied]
-        if copied and self._candidate.pending < _COPIES_MAX:  # a candidate that falls behind gets fewer copies
-            self._candidate.start(self._compare, copied)
+        compared = [(call.question, answer) for call, answer in answered if call.is_compared]
+        other = self._current if release is self._candidate else self._candidate
+        most = _COPIES_MAX if self._split.is_mirror else _COMPARISONS_MAX
+        if compared and other.pending < most:  # a side that falls behind gets fewer copies
+            other.start(self._compare, release, other, compared)
 
-    def _compare(self, copied: list[tuple[_Call, Any]]) -> None:
-        theirs = self._asked(self._candidate, [call for call, _ in copied])
-        for (_, ours), other in zip(copied, theirs, strict=True):
-            self._metrics.compare(ours, other)
+    def _compare(self, release: _Release, other: _Release, compared: list[tuple[_Question, Any]]) -> None:
+        """Ask the other side too. Callers may have asked for some outputs only: then both are asked for all."""
+        deadline = deadline_ns(_COPY_TIMEOUT_US)
+        copies = [replace(question, outputs=self._outputs, deadline=deadline) for question, _ in compared]
+        is_whole = compared[0][0].outputs == self._outputs
+        own = [answer for _, answer in compared] if is_whole else release.ask(copies)
+        others = self._asked_copies(other, copies)
+        for answer, copied in zip(own, others, strict=True):
+            sides = (copied, answer) if other is self._current else (answer, copied)
+            self._metrics.compare(*sides)
 
-    def _asked(self, release: _Release, calls: Sequence[_Call]) -> list[Any]:
+    def _asked_copies(self, release: _Release, copies: list[_Question]) -> list[Any]:
+        """A mirror's copies are all that its candidate gets, and count; a canary's would count beside real requests."""
+        return self._asked(release, copies) if self._split.is_mirror else release.ask(copies)
+
+    def _asked(self, release: _Release, questions: Sequence[_Question]) -> list[Any]:
         began = time.monotonic()
         try:
-            answers = release.ask([call.question for call in calls])
+            answers = release.ask(questions)
         except Exception as error:  # each of them must hear of it
-            answers = [_failure(str(error)) for _ in calls]
+            answers = [_failure(str(error)) for _ in questions]
         seconds = time.monotonic() - began
         self._patience.note(release is self._candidate, seconds)
         for answer in answers:

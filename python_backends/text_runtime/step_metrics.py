@@ -6,7 +6,7 @@ from typing import Any
 from text_runtime.encoder import Work
 from text_runtime.manifest import Manifest
 from text_runtime.metrics import Counters
-from text_runtime.tasks import Tensors
+from text_runtime.tasks import Tensors, task
 
 _WORK = {
     "trireme_encoder_rows_total": "Rows encoded",
@@ -47,14 +47,14 @@ class LabelCounters:
 
     def __init__(self, utilities: Any, manifest: Manifest) -> None:
         labels = {"pipeline": manifest.pipeline, "release": str(manifest.release)}
+        self._task = task(manifest.task)
         self._counters = Counters(utilities, _LABELS, labels)
 
     def add(self, answers: Iterable[Tensors]) -> None:
         """Count the answers of one execution."""
         for tensors in answers:
-            if "label" in tensors:
-                for label in tensors["label"].ravel():
-                    self._counters.add("trireme_label_total", 1, label=label.decode())
+            for label in self._task.labels_in(tensors):
+                self._counters.add("trireme_label_total", 1, label=label)
 
     def close(self) -> None:
         """Send the last counts."""

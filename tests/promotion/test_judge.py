@@ -16,6 +16,7 @@ from tests.conftest import once
 from tests.promotion.releases import NAME, WORDS, Size, copy_release, make_checkpoint, sign
 from trireme.admin import Endpoint
 from trireme.errors import InferenceError
+from trireme.promotion.agreement import Agreement
 from trireme.promotion.judge import Thresholds, compare
 from trireme.promotion.layout import Traffic
 from trireme.promotion.metrics import Side
@@ -49,13 +50,39 @@ def side(requests: int, failures: int = 0, seconds: float = 0.01, share: float =
     ids=["alike", "fails", "slow", "other labels", "too few"],
 )
 def test_a_candidate_fails_by_the_measure_that_got_worse(candidate: Side, refused: set[str]) -> None:
-    findings = compare(side(1000), candidate, Thresholds())
+    findings = compare(side(1000), candidate, Agreement(100, 100), Thresholds())
     assert {finding.measure for finding in findings if not finding.is_passed} == refused
+
+
+@pytest.mark.parametrize(
+    ("agreement", "refused"),
+    [
+        (Agreement(95, 100), set()),
+        (Agreement(85, 100), {"agreement"}),
+        (Agreement(3, 3), {"compared texts"}),
+        (Agreement(), {"compared texts", "agreement"}),
+    ],
+    ids=["alike", "other answers", "too few", "nothing"],
+)
+def test_a_task_without_labels_is_judged_by_the_answers_to_the_same_texts(
+    agreement: Agreement, refused: set[str]
+) -> None:
+    buckets = side(1000).buckets
+    findings = compare(Side(1000, 0, buckets), Side(1000, 0, buckets), agreement, Thresholds())
+    assert {finding.measure for finding in findings if not finding.is_passed} == refused
+    assert "label shift" not in {finding.measure for finding in findings}
+
+
+def test_labels_that_only_one_side_gave_are_a_shift() -> None:
+    findings = compare(side(1000), Side(1000, 0, side(1000).buckets), Agreement(100, 100), Thresholds())
+    assert {finding.measure for finding in findings if not finding.is_passed} == {"label shift"}
 
 
 def test_a_percentile_is_read_within_its_bucket() -> None:
     assert side(100, seconds=0.02).percentile_s(0.99) == pytest.approx(0.02, abs=0.001)
     assert Side().percentile_s(0.99) == 0
+    assert side(0).percentile_s(0.99) == 0
+    assert Side(200, 0, side(100, seconds=0.02).buckets).percentile_s(0.99) == pytest.approx(0.02, abs=0.001)
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +158,7 @@ def test_a_good_candidate_is_promoted(judged: Path, judged_server: Server) -> No
     ("release", "options", "reason"),
     [
         (FAILING, (), "failure rate"),
-        (SLOW, ("--max-label-shift", "1", "--max-p99-ratio", "1.5"), "p99 seconds"),
+        (SLOW, ("--max-label-shift", "1", "--min-agreement", "0", "--max-p99-ratio", "1.5"), "p99 seconds"),
         (OTHER_LABELS, (), "label shift"),
         (ALIKE, ("--min-requests", "1000000"), "too few requests"),
     ],

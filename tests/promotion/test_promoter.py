@@ -148,13 +148,17 @@ def test_a_changed_byte_is_found_when_a_server_starts(model_repository: Path) ->
 def test_shadowing_compares_recorded_and_real_texts(server: Server, spec: PromotionSpec) -> None:
     with promoting(spec) as promoter:
         promoter.stage(2)
-    recorded = shadow_recorded(spec, 2, seconds=0.5, texts=["好", "不好"])
+    recorded = shadow_recorded(spec, 2, seconds=0.5, rows=[{"text": "好"}, {"text": "不好"}])
     assert recorded.texts > 10
+    assert recorded.compared.texts == recorded.texts
     assert recorded.agreement == 0  # the two releases use different words
+    with pytest.raises(TriremeError, match="input 'text_pair': text-classification takes none; give rows of text"):
+        shadow_recorded(spec, 2, seconds=0.5, rows=[{"text": "好", "text_pair": "不好"}])
     with Load([server.http_url], [server.grpc_url], goldens_of(spec.repository), 4, 4) as load:
         live = shadow_live(spec, 2, seconds=1)
     assert {answer.release for answer in load.answers} == {1}
     assert live.texts > 20
+    assert live.agreement == 0
     assert spec.disk.layout().traffic == Traffic(1)
 
 

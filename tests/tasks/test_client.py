@@ -1,6 +1,7 @@
 """The typed client beside plain JSON requests to the same Triton: every task, all four ways to ask."""
 
 import asyncio
+import inspect
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
@@ -11,9 +12,8 @@ import pytest
 
 from tests.tasks.checkpoints import MAX_POSITIONS
 from tests.tasks.ways import WAYS, call, raw, url_of
-from text_runtime.tasks import task, task_names
+from text_runtime.tasks import method_name, task, task_names
 from trireme.client import Address, AsyncClient, Client, Entity, Retries
-from trireme.client.codecs import codec_names, codec_of
 from trireme.client.exchange import Call, Request
 from trireme.client.sync_transports import sync_transport
 from trireme.contract.pipelines import Contract, task_of
@@ -177,11 +177,13 @@ def test_a_request_of_65_rows_is_refused_by_the_name_of_its_input(tasks_server: 
     transport.close()
 
 
-def test_every_task_has_a_codec_whose_method_both_clients_have() -> None:
-    assert codec_names() == task_names()
+def test_every_task_has_a_method_that_both_clients_have() -> None:
+    assert len({method_name(name) for name in task_names()}) == len(task_names())
     for name in task_names():
-        assert hasattr(Client, codec_of(name).method)
-        assert hasattr(AsyncClient, codec_of(name).method)
+        for client in (Client("127.0.0.1:9", "any"), AsyncClient("127.0.0.1:9", "any")):
+            method = getattr(client, method_name(name))
+            assert f"({name})" in method.__doc__
+            assert {"key", "timeout_s"} <= set(inspect.signature(method).parameters)
 
 
 @pytest.mark.parametrize("name", task_names())

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
-from text_runtime.tasks import task, task_names
-from trireme.client.codecs import codec_of
+from text_runtime.tasks import method_name, task, task_names
 from trireme.serving import Server
 
 pytestmark = pytest.mark.xdist_group("tasks")
@@ -25,7 +24,7 @@ def test_an_example_runs(tasks_server: Server, program: str, capsys: Any) -> Non
 @pytest.mark.parametrize("name", task_names())
 def test_every_task_stands_in_the_table_with_its_method_and_outputs(name: str) -> None:
     (row,) = re.findall(rf"^\| `{name}` \|.*$", DOCUMENT, flags=re.MULTILINE)
-    assert f"`{codec_of(name).method}(" in row
+    assert f"`{method_name(name)}(" in row
     if name != "text-pair-classification":
         assert all(f"`{tensor.name}`" in row for tensor in task(name).outputs(2))
-    assert any(f"client.{codec_of(name).method}(" in program for program in EXAMPLES)
+    assert any(f"client.{method_name(name)}(" in program for program in EXAMPLES)

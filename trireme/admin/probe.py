@@ -1,6 +1,5 @@
 """The small requests by which health is told: a text for a pipeline, ones for any model."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,14 +8,12 @@ import tritonclient.grpc as triton_grpc
 from tritonclient.grpc.model_config_pb2 import DataType, ModelConfig, ModelInput
 from tritonclient.utils import triton_to_np_dtype
 
-PROBE: Mapping[str, str] = {"text": "你好", "text_pair": "您好", "schema": "[]"}
-"""One small text by the name of a pipeline's input. A pipeline that is not ours may have others."""
-_ANY = PROBE["text"]
+from text_runtime.probe import probe_of
 
 
 def probe_columns(config: ModelConfig) -> dict[str, list[str]]:
     """One row for every input of a pipeline."""
-    return {tensor.name: [PROBE.get(tensor.name, _ANY)] for tensor in config.input}
+    return {name: [text] for name, text in probe_of(tensor.name for tensor in config.input).items()}
 
 
 def strings(name: str, texts: list[str]) -> triton_grpc.InferInput:

@@ -12,8 +12,8 @@ from trireme.errors import InputError
 from trireme.text_files import read_lines
 
 if TYPE_CHECKING:
+    from text_runtime.tasks import Answer, Asked, Columns
     from trireme.client import Client
-    from trireme.client.exchange import Columns
 
 
 _Terms = dict[str, str | None]
@@ -48,7 +48,7 @@ def infer(
 
     `trireme infer same-meaning "怎么退款" --pair "如何申请退款"`
 
-    `trireme infer reranker "怎么退款" --pair "七天内可退" --pair "快递三天到"`
+    `trireme infer passages "怎么退款" --pair "七天内可退" --pair "快递三天到"`
 
     `trireme infer uie "小米成立于2010年" --schema '[{"公司": ["成立时间"]}]'`
 
@@ -110,22 +110,20 @@ def _print_lines(client: "Client", columns: "Columns", terms: _Terms) -> None:
 
 
 def _print_view(client: "Client", columns: "Columns", terms: _Terms) -> None:
+    from text_runtime.tasks import task
     from trireme.client.answers import answers_view
 
     asked, answers = zip(*_answers(client, columns, terms), strict=True)
-    stdout.print(answers_view(asked, answers))
+    stdout.print(answers_view(task(client.task_name()), asked, answers))
 
 
-def _answers(client: "Client", columns: "Columns", terms: _Terms) -> Iterator[tuple[dict[str, str], object]]:
+def _answers(client: "Client", columns: "Columns", terms: _Terms) -> "Iterator[tuple[Asked, Answer]]":
     """Each row and its answer, asked request by request: the time-out is a request's, however long the file."""
-    from trireme.client.codecs import codec_of
+    from text_runtime.tasks import columns_of, rows_of, task
     from trireme.contract.pipelines import MAX_BATCH_SIZE
 
-    codec = codec_of(client.task_name())
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    chosen, rows = task(client.task_name()), rows_of(columns)
     for start in range(0, len(rows), MAX_BATCH_SIZE):
         asked = rows[start : start + MAX_BATCH_SIZE]
-        outputs = client.infer(
-            {name: [row[name] for row in asked] for name in columns}, prompt=terms["prompt"], key=terms["key"]
-        )
-        yield from zip(asked, codec.rows(codec.decode(outputs)), strict=True)
+        outputs = client.infer(columns_of(asked), prompt=terms["prompt"], key=terms["key"])
+        yield from zip(asked, chosen.answers(outputs), strict=True)

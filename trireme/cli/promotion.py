@@ -9,7 +9,7 @@ from rich.table import Table
 
 from trireme.cli.console import stderr, stdout
 from trireme.cli.pipeline import Release, on_pipeline
-from trireme.text_files import read_texts
+from trireme.text_files import read_rows
 
 if TYPE_CHECKING:
     from trireme.promotion.judge import Verdict
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Only verify the release, and print what would be done on the servers.")
+]
+MinAgreement = Annotated[
+    float, typer.Option(min=0, max=1, help="Least mean agreement of both releases' answers to the same texts.")
 ]
 Percent = Annotated[float, typer.Option(min=0, max=100, help="Share of requests that it gets.")]
 
@@ -34,20 +37,31 @@ def shadow(
     spec: "PromotionSpec",
     release: Release,
     seconds: Annotated[float, typer.Option(min=0, max=1_000_000, help="How long to compare.")] = 30.0,
-    texts: Annotated[Path | None, typer.Option(help="Recorded texts, one a line; by default the golden ones.")] = None,
+    texts: Annotated[
+        Path | None,
+        typer.Option(help="Recorded texts, one a line, or a .jsonl of the task's inputs; by default the golden ones."),
+    ] = None,
     live: Annotated[bool, typer.Option(help="Mirror real requests instead.")] = False,
     percent: Percent = 100.0,
+    min_agreement: MinAgreement = 0.9,
 ) -> None:
-    """Compare a staged release with the current one: label agreement and latency."""
+    """Compare a staged release with the current one: how far answers agree, and latency.
+
+    The exit code is 1 where they agree less than demanded, or where there was nothing to compare.
+    """
     from trireme.promotion.shadow import shadow_live, shadow_recorded
 
-    lines = read_texts(texts) if texts else []
-    report = shadow_live(spec, release, seconds, percent) if live else shadow_recorded(spec, release, seconds, lines)
-    stdout.print(f"{report.texts} texts, {report.agreement:.2%} with the same label", highlight=False)
+    rows = read_rows(texts) if texts else []
+    report = shadow_live(spec, release, seconds, percent) if live else shadow_recorded(spec, release, seconds, rows)
+    compared = report.compared
+    stdout.print(f"{compared.texts} of {report.texts} texts compared, agreement {compared.mean:.2%}", highlight=False)
     table = Table("release", "median ms", "p99 ms")
     for number in report.median_s:
         table.add_row(str(number), f"{report.median_s[number] * 1000:.1f}", f"{report.p99_s[number] * 1000:.1f}")
     stdout.print(table)
+    if reason := compared.reason_against(min_agreement):
+        stdout.print(f"refused: {reason}", soft_wrap=True, highlight=False)
+        raise typer.Exit(1)
 
 
 @on_pipeline
@@ -63,6 +77,8 @@ def canary(
     ] = 1.5,
     max_label_shift: Annotated[float, typer.Option(min=0, max=1, help="Allowed shift of the labels' shares.")] = 0.1,
     min_requests: Annotated[int, typer.Option(min=1, help="Requests that each side must have answered.")] = 200,
+    min_agreement: MinAgreement = 0.9,
+    min_compared: Annotated[int, typer.Option(min=1, help="Texts whose answers by both must be compared.")] = 30,
     dry_run: DryRun = False,
 ) -> None:
     """Let a release answer a share of the requests; callers with one `key` parameter stay on one side.
@@ -71,7 +87,7 @@ def canary(
     """
     from trireme.promotion.judge import Thresholds, judge_canary
 
-    limits = Thresholds(max_failure_rate, max_p99_ratio, max_label_shift, min_requests)
+    limits = Thresholds(max_failure_rate, max_p99_ratio, max_label_shift, min_requests, min_agreement, min_compared)
     _run(spec, dry_run, lambda planner: planner.canary(release, percent))
     if judge and not dry_run:
         verdict = judge_canary(spec, release, seconds, limits)

@@ -1,29 +1,18 @@
 """Asks one pipeline from asyncio."""
 
-from collections.abc import Sequence
-
 from tenacity import AsyncRetrying
 
-from trireme.client import codecs
+from text_runtime.tasks import AsyncAsker, Question, TaskMethods
+from text_runtime.tasks.answers import Result
 from trireme.client.address import Address
 from trireme.client.async_transports import async_transport
-from trireme.client.codecs import (
-    Classification,
-    Codec,
-    Embeddings,
-    Entities,
-    Extraction,
-    LabelSet,
-    Relevance,
-)
-from trireme.client.codecs.base import Result
-from trireme.client.columns import Schema, pair_columns, schema_columns, text_columns
+from trireme.client.columns import checked
 from trireme.client.exchange import Call, Columns, Outputs, Reply, Request, Signature, joined, requests_of
 from trireme.client.retries import Retries
 from trireme.client.terms import Terms
 
 
-class AsyncClient:
+class AsyncClient(TaskMethods, AsyncAsker):
     """`Client` for asyncio: the same methods and errors, to be awaited, in one event loop.
 
     One call's requests travel one after the other; any number of calls travel at once.
@@ -46,56 +35,11 @@ class AsyncClient:
         """Close the connection."""
         await self._transport.close()
 
-    async def classify(
-        self, texts: Sequence[str], *, key: str | None = None, timeout_s: float | None = None
-    ) -> list[Classification]:
-        """One label for each text (text-classification)."""
-        return await self._ask(codecs.CLASSIFICATION, text_columns(texts), self._terms.call(key, timeout_s))
-
-    async def classify_pairs(
-        self, texts: Sequence[str], pairs: Sequence[str], *, key: str | None = None, timeout_s: float | None = None
-    ) -> list[Classification]:
-        """One label for each text together with its pair (text-pair-classification)."""
-        return await self._ask(codecs.PAIR_CLASSIFICATION, pair_columns(texts, pairs), self._terms.call(key, timeout_s))
-
-    async def rerank(
-        self, query: str, passages: Sequence[str], *, key: str | None = None, timeout_s: float | None = None
-    ) -> list[Relevance]:
-        """How well each passage answers the query, in the order given (reranking)."""
-        columns = pair_columns([query] * len(passages), passages)
-        return await self._ask(codecs.RERANKING, columns, self._terms.call(key, timeout_s))
-
-    async def tag_labels(
-        self, texts: Sequence[str], *, key: str | None = None, timeout_s: float | None = None
-    ) -> list[LabelSet]:
-        """All labels of each text that reach their thresholds (multi-label-classification)."""
-        return await self._ask(codecs.MULTI_LABEL, text_columns(texts), self._terms.call(key, timeout_s))
-
-    async def recognize_entities(
-        self, texts: Sequence[str], *, key: str | None = None, timeout_s: float | None = None
-    ) -> list[Entities]:
-        """The entities of each text (token-classification)."""
-        return await self._ask(codecs.ENTITIES, text_columns(texts), self._terms.call(key, timeout_s))
-
-    async def embed(
-        self,
-        texts: Sequence[str],
-        *,
-        prompt: str | None = None,
-        key: str | None = None,
-        timeout_s: float | None = None,
-    ) -> Embeddings:
-        """A vector for each text: FP32 [texts, dimension] (embedding).
-
-        `prompt` names one of the release's prompts, such as `query`; without it the release's own stands in front.
-        """
-        return await self._ask(codecs.EMBEDDING, text_columns(texts), self._terms.call(key, timeout_s, prompt))
-
-    async def extract(
-        self, texts: Sequence[str], schema: Schema, *, key: str | None = None, timeout_s: float | None = None
-    ) -> list[Extraction]:
-        """What a schema asks, found in each text (information-extraction)."""
-        return await self._ask(codecs.EXTRACTION, schema_columns(texts, schema), self._terms.call(key, timeout_s))
+    async def ask(self, question: Question[Result]) -> Result:
+        """Ask what a task's method asks, and decode what comes."""
+        columns, call = checked(question.columns), self._terms.call(question.key, question.timeout_s, question.prompt)
+        self._terms.require_task(await self._described(call), question.task_name)
+        return question.decode(await self._infer(columns, call))
 
     async def infer(
         self,
@@ -111,10 +55,6 @@ class AsyncClient:
     async def task_name(self) -> str:
         """The pipeline's task, as the server's metadata tells it. Raises as `Client.task_name` does."""
         return self._terms.task_of(await self._described(self._terms.call()))
-
-    async def _ask(self, codec: Codec[Result], columns: Columns, call: Call) -> Result:
-        self._terms.require_task(await self._described(call), codec)
-        return codec.decode(await self._infer(columns, call))
 
     async def _infer(self, columns: Columns, call: Call) -> Outputs:
         replies = [await self._send(request) for request in requests_of(call, columns)]

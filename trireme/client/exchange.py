@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from text_runtime.tasks import Columns, Outputs
 from trireme.contract.pipelines import MAX_BATCH_SIZE, task_of
 
-Columns = Mapping[str, Sequence[str]]
-"""Texts by input name, each column with one text a row."""
+__all__ = ["Call", "Columns", "Outputs", "Reply", "Request", "Signature", "Tensors", "joined", "requests_of"]
 
 Tensors = Mapping[str, npt.NDArray[Any]]
 """Outputs by name, each with the rows as its first dimension."""
@@ -69,16 +69,10 @@ class Reply:
         """How many texts were answered."""
         return len(next(iter(self.outputs.values())))
 
-
-@dataclass(frozen=True)
-class Outputs:
-    """A pipeline's raw outputs for all rows of a call, and for each row the release that answered it."""
-
-    tensors: Tensors
-    releases: tuple[int | None, ...]
-
-    def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        return self.tensors[name]
+    @property
+    def whole(self) -> Outputs:
+        """The reply as a task decodes it."""
+        return Outputs(self.outputs, (self.release,) * self.rows)
 
 
 @dataclass(frozen=True)

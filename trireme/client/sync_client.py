@@ -1,29 +1,18 @@
 """Asks one pipeline and waits for the answers."""
 
-from collections.abc import Sequence
-
 from tenacity import Retrying
 
-from trireme.client import codecs
+from text_runtime.tasks import Question, SyncAsker, TaskMethods
+from text_runtime.tasks.answers import Result
 from trireme.client.address import Address
-from trireme.client.codecs import (
-    Classification,
-    Codec,
-    Embeddings,
-    Entities,
-    Extraction,
-    LabelSet,
-    Relevance,
-)
-from trireme.client.codecs.base import Result
-from trireme.client.columns import Schema, pair_columns, schema_columns, text_columns
+from trireme.client.columns import checked
 from trireme.client.exchange import Call, Columns, Outputs, Reply, Request, Signature, joined, requests_of
 from trireme.client.retries import Retries
 from trireme.client.sync_transports import sync_transport
 from trireme.client.terms import Terms
 
 
-class Client:
+class Client(TaskMethods, SyncAsker):
     """A pipeline's client. Its methods are the tasks; the one that fits is the pipeline's own.
 
     Lists of any length are cut into requests of 64 rows, sent one after the other, and answered in order. `timeout_s`
@@ -56,56 +45,11 @@ class Client:
         """Close the connection."""
         self._transport.close()
 
-    def classify(
-        self, texts: Sequence[str], *, key: str | None = None, timeout_s: float | None = None
-    ) -> list[Classification]:
-        """One label for each text (text-classification)."""
-        return self._ask(codecs.CLASSIFICATION, text_columns(texts), self._terms.call(key, timeout_s))
-
-    def classify_pairs(
-        self, texts: Sequence[str], pairs: Sequence[str], *, key: str | None = None, timeout_s: float | None = None
-    ) -> list[Classification]:
-        """One label for each text together with its pair (text-pair-classification)."""
-        return self._ask(codecs.PAIR_CLASSIFICATION, pair_columns(texts, pairs), self._terms.call(key, timeout_s))
-
-    def rerank(
-        self, query: str, passages: Sequence[str], *, key: str | None = None, timeout_s: float | None = None
-    ) -> list[Relevance]:
-        """How well each passage answers the query, in the order given (reranking)."""
-        columns = pair_columns([query] * len(passages), passages)
-        return self._ask(codecs.RERANKING, columns, self._terms.call(key, timeout_s))
-
-    def tag_labels(
-        self, texts: Sequence[str], *, key: str | None = None, timeout_s: float | None = None
-    ) -> list[LabelSet]:
-        """All labels of each text that reach their thresholds (multi-label-classification)."""
-        return self._ask(codecs.MULTI_LABEL, text_columns(texts), self._terms.call(key, timeout_s))
-
-    def recognize_entities(
-        self, texts: Sequence[str], *, key: str | None = None, timeout_s: float | None = None
-    ) -> list[Entities]:
-        """The entities of each text (token-classification)."""
-        return self._ask(codecs.ENTITIES, text_columns(texts), self._terms.call(key, timeout_s))
-
-    def embed(
-        self,
-        texts: Sequence[str],
-        *,
-        prompt: str | None = None,
-        key: str | None = None,
-        timeout_s: float | None = None,
-    ) -> Embeddings:
-        """A vector for each text: FP32 [texts, dimension] (embedding).
-
-        `prompt` names one of the release's prompts, such as `query`; without it the release's own stands in front.
-        """
-        return self._ask(codecs.EMBEDDING, text_columns(texts), self._terms.call(key, timeout_s, prompt))
-
-    def extract(
-        self, texts: Sequence[str], schema: Schema, *, key: str | None = None, timeout_s: float | None = None
-    ) -> list[Extraction]:
-        """What a schema asks, found in each text (information-extraction)."""
-        return self._ask(codecs.EXTRACTION, schema_columns(texts, schema), self._terms.call(key, timeout_s))
+    def ask(self, question: Question[Result]) -> Result:
+        """Ask what a task's method asks, and decode what comes."""
+        columns, call = checked(question.columns), self._terms.call(question.key, question.timeout_s, question.prompt)
+        self._terms.require_task(self._described(call), question.task_name)
+        return question.decode(self._infer(columns, call))
 
     def infer(
         self,
@@ -125,10 +69,6 @@ class Client:
             NoTaskError: the model is no pipeline.
         """
         return self._terms.task_of(self._described(self._terms.call()))
-
-    def _ask(self, codec: Codec[Result], columns: Columns, call: Call) -> Result:
-        self._terms.require_task(self._described(call), codec)
-        return codec.decode(self._infer(columns, call))
 
     def _infer(self, columns: Columns, call: Call) -> Outputs:
         replies = [self._send(request) for request in requests_of(call, columns)]

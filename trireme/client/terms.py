@@ -1,10 +1,9 @@
 """What a sync and an async client know alike: whom they ask, for how long, how often, and which method fits."""
 
 from dataclasses import dataclass
-from typing import Any
 
+from text_runtime.tasks import method_name
 from trireme.client.address import Address
-from trireme.client.codecs import Codec, codec_of
 from trireme.client.exchange import Call, Signature
 from trireme.client.retries import Retries
 from trireme.errors import NoTaskError, WrongTaskError
@@ -39,14 +38,14 @@ class Terms:
             raise NoTaskError(self.pipeline, self.address.location, signature.outputs)
         return signature.task_name
 
-    def require_task(self, signature: Signature, codec: Codec[Any]) -> None:
-        """Refuse a method that is not the pipeline's.
+    def require_task(self, signature: Signature, wanted: str) -> None:
+        """Refuse a method whose task is not the pipeline's.
 
         Raises:
             WrongTaskError: another method fits.
             NoTaskError: the model is no pipeline.
         """
         task_name = self.task_of(signature)
-        if task_name != codec.task_name:
-            methods = codec.method, codec_of(task_name).method
+        if task_name != wanted:
+            methods = method_name(wanted), method_name(task_name)
             raise WrongTaskError(self.pipeline, self.address.location, task_name, methods)

@@ -4,7 +4,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from text_runtime.tasks import Task, task, task_names
 from text_runtime.tensors import (
@@ -139,7 +139,7 @@ class Contract(PipelineContract):
             raise ValueError(f"{self.instances} instances: give 1 or more, or 0 for separate steps")
 
     @property
-    def task(self) -> Task:
+    def task(self) -> Task[Any]:
         """The task behind the name."""
         return task(self.task_name)
 

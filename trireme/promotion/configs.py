@@ -12,6 +12,7 @@ from tritonclient.grpc.model_config_pb2 import (
 
 from text_runtime.routing import Split
 from trireme.contract.configs import specific_versions
+from trireme.contract.pipelines import task_of
 from trireme.contract.repository import ROUTER_BACKEND, ROUTER_VERSION
 from trireme.promotion.layout import Traffic
 
@@ -44,6 +45,7 @@ def router(ensemble: ModelConfig, split: Split) -> ModelConfig:
         "candidate": str(split.candidate),
         "percent": f"{split.percent:g}",
         "mirror": str(split.is_mirror).lower(),
+        "task": task_of([each.name for each in ensemble.input], [each.name for each in ensemble.output]) or "",
         "FORCE_CPU_ONLY_INPUT_TENSORS": "yes",
     }
     return ModelConfig(

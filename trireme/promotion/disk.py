@@ -2,10 +2,12 @@
 
 import shutil
 from dataclasses import dataclass
+from typing import Any
 
 from tritonclient.grpc.model_config_pb2 import ModelConfig
 
 from text_runtime.routing import side_name
+from text_runtime.tasks import Task, columns_of, task
 from trireme.contract.atomic_files import replace_text
 from trireme.contract.configs import render
 from trireme.contract.repository import CONFIG_NAME, ROUTER_VERSION, Repository
@@ -25,6 +27,23 @@ class PipelineDisk:
     def steps(self) -> list[str]:
         """The models that the pipeline's ensembles call."""
         return self.repository.step_models(self.pipeline)
+
+    @property
+    def task(self) -> Task[Any]:
+        """The pipeline's task.
+
+        Raises:
+            RepositoryError: its config tells none.
+        """
+        name = self.repository.identity(self.pipeline).task
+        if name is None:
+            path = self.repository.pipeline_folder(self.pipeline) / CONFIG_NAME
+            raise RepositoryError(path, "it is of no task", "export the pipeline again")
+        return task(name)
+
+    def probe(self) -> dict[str, list[str]]:
+        """One small row of the pipeline's inputs."""
+        return columns_of([self.task.probe])
 
     def layout(self) -> Layout:
         """What the configs on disk say.

@@ -1,4 +1,8 @@
-"""Judges a canary by what both sides did in the same minutes: failures, slowest requests, and labels."""
+"""Judges a canary by what both sides did in the same minutes: failures, slowest requests, labels, and how far their
+answers to the same texts agree.
+
+What cannot be told is held against the candidate: too few requests, or none whose answers could be compared.
+"""
 
 import time
 from collections.abc import Sequence
@@ -6,25 +10,32 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from trireme.errors import PromotionError
+from trireme.promotion.agreement import MIN_AGREEMENT, MIN_COMPARED, Agreement
 from trireme.promotion.ledger import Entry
 from trireme.promotion.metrics import CanaryCounts, Side, read_counts
 from trireme.promotion.promoter import promoting
 from trireme.promotion.spec import PromotionSpec
 
-REQUESTS = "requests"
+REQUESTS, COMPARED, AGREEMENT = "requests", "compared texts", "agreement"
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """How much worse than the current release a candidate may be. Rates and shifts are between 0 and 1."""
+    """How much worse than the current release a candidate may be. Rates, shifts and agreements are from 0 to 1.
+
+    `requests` are what each side must have answered, `compared` the texts that both must have.
+    """
 
     failure_rate: float = 0.001
     p99_ratio: float = 1.5
     label_shift: float = 0.1
     requests: int = 200
+    agreement: float = MIN_AGREEMENT
+    compared: int = MIN_COMPARED
 
     def __post_init__(self) -> None:
-        if not (0 <= self.failure_rate <= 1 and 0 <= self.label_shift <= 1 and min(self.p99_ratio, self.requests) >= 0):
+        shares, counts = (self.failure_rate, self.label_shift, self.agreement), (self.requests, self.compared)
+        if not all(0 <= share <= 1 for share in shares) or min(self.p99_ratio, *counts) < 0:
             raise ValueError(f"thresholds out of range: {self}")
 
 
@@ -42,6 +53,10 @@ class Finding:
         if self.measure == REQUESTS:
             fewest = min(self.current, self.candidate)
             return f"too few requests to judge by ({fewest:g} on one side, {self.limit:g} are needed; watch longer)"
+        if self.measure == COMPARED:
+            return f"too few answers to compare ({self.candidate:g} texts, {self.limit:g} are needed; watch longer)"
+        if self.measure == AGREEMENT:
+            return f"agreement {self.candidate:.4g} is below {self.limit:.4g}"
         return f"{self.measure} {self.candidate:.4g} is above {self.limit:.4g}"
 
 
@@ -96,30 +111,48 @@ def watch(spec: PromotionSpec, release: int, seconds: float, limits: Thresholds)
     time.sleep(seconds)
     after = read_counts(targets, spec.pipeline, (current, release))
     ours, theirs = (_added(before, after, number) for number in (current, release))
-    return compare(ours, theirs, limits)
+    return compare(ours, theirs, after.agreement - before.agreement, limits)
 
 
-def compare(current: Side, candidate: Side, limits: Thresholds) -> list[Finding]:
-    """A finding for each measure; too few requests on either side fail, whatever they show."""
+def compare(current: Side, candidate: Side, agreement: Agreement, limits: Thresholds) -> list[Finding]:
+    """A finding for each measure; too few requests or compared texts fail, whatever they show.
+
+    Labels are measured where the task has any.
+    """
     fewest = min(current.requests, candidate.requests)
     rates = current.failure_rate, candidate.failure_rate
     p99s = current.percentile_s(0.99), candidate.percentile_s(0.99)
-    shift = label_shift(current, candidate)
     return [
         Finding(REQUESTS, current.requests, candidate.requests, limits.requests, fewest >= limits.requests),
         Finding("failure rate", *rates, rates[0] + limits.failure_rate, rates[1] <= rates[0] + limits.failure_rate),
         Finding("p99 seconds", *p99s, p99s[0] * limits.p99_ratio, p99s[1] <= p99s[0] * limits.p99_ratio),
-        Finding("label shift", 0.0, shift, limits.label_shift, shift <= limits.label_shift),
+        *_label_findings(current, candidate, limits),
+        *_agreement_findings(agreement, limits),
+    ]
+
+
+def _label_findings(current: Side, candidate: Side, limits: Thresholds) -> list[Finding]:
+    if not current.labels.total() + candidate.labels.total():
+        return []
+    shift = label_shift(current, candidate)
+    return [Finding("label shift", 0.0, shift, limits.label_shift, shift <= limits.label_shift)]
+
+
+def _agreement_findings(agreement: Agreement, limits: Thresholds) -> list[Finding]:
+    texts, mean = agreement.texts, agreement.mean
+    return [
+        Finding(COMPARED, texts, texts, limits.compared, texts >= max(1, limits.compared)),
+        Finding(AGREEMENT, 1.0, mean, limits.agreement, mean >= limits.agreement),
     ]
 
 
 def label_shift(current: Side, candidate: Side) -> float:
-    """Half the sum of the differences of the labels' shares: 0 for equal distributions, 1 for disjoint ones."""
-    ours, theirs = current.labels.total(), candidate.labels.total()
-    if not ours or not theirs:
-        return 0.0
+    """Half the sum of the differences of the labels' shares: 0 for equal distributions, 1 for disjoint ones, and where
+    only one side gave any label."""
+    ours, theirs = max(1, current.labels.total()), max(1, candidate.labels.total())
     labels = current.labels.keys() | candidate.labels.keys()
-    return sum(abs(current.labels[label] / ours - candidate.labels[label] / theirs) for label in labels) / 2
+    shift = sum(abs(current.labels[label] / ours - candidate.labels[label] / theirs) for label in labels) / 2
+    return shift if current.labels.total() and candidate.labels.total() else 1.0
 
 
 def _added(before: CanaryCounts, after: CanaryCounts, release: int) -> Side:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from text_runtime.canary_metrics import PREFIX
 from trireme.admin import Endpoint, scrape
+from trireme.promotion.agreement import Agreement
 
 
 @dataclass
@@ -29,24 +30,26 @@ class Side:
         return self.failures / self.requests if self.requests else 0.0
 
     def percentile_s(self, share: float) -> float:
-        """The duration that a share of the requests stayed under, interpolated within its bucket."""
-        wanted, below_s, below = share * self.requests, 0.0, 0.0
+        """The duration that a share of the requests stayed under, interpolated within its bucket; 0 of none.
+
+        A router sends its counters one by one: the buckets' own largest count is the whole, not `requests`.
+        """
+        wanted, below_s, below = share * max(self.buckets.values(), default=0), 0.0, 0.0
         for bound in sorted(self.buckets):
             count = self.buckets[bound]
             if count >= wanted and count > below:
                 width = bound - below_s if bound != float("inf") else 0.0
                 return below_s + width * (wanted - below) / (count - below)
             below_s, below = bound, count
-        return below_s
+        return 0.0
 
 
 @dataclass
 class CanaryCounts:
-    """Both sides by release, and how many mirrored texts got the same label."""
+    """Both sides by release, and how far their answers to the same texts agree."""
 
     sides: dict[int, Side]
-    agreed: float = 0
-    disagreed: float = 0
+    agreement: Agreement = Agreement()
 
 
 def read_counts(targets: Sequence[Endpoint], pipeline: str, releases: Sequence[int]) -> CanaryCounts:
@@ -64,9 +67,8 @@ def read_counts(targets: Sequence[Endpoint], pipeline: str, releases: Sequence[i
 
 
 def _add(counts: CanaryCounts, family: str, labels: dict[str, str], value: float) -> None:
-    if family == "mirrored_total":
-        counts.agreed += value * (labels["agreed"] == "true")
-        counts.disagreed += value * (labels["agreed"] != "true")
+    if family in ("agreement_total", "compared_total"):
+        counts.agreement += Agreement(total=value) if family == "agreement_total" else Agreement(texts=int(value))
         return
     side = counts.sides.get(int(labels["release"]))
     if side is None:

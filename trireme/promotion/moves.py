@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from text_runtime.routing import side_name
-from trireme.admin import probe_columns
 from trireme.errors import LoadError, ServerError
 from trireme.promotion.configs import traffic_of
 from trireme.promotion.disk import PipelineDisk
@@ -107,7 +106,7 @@ class Mover:
         """The switch overlaps for a moment; a few answers in a row from the right side end it."""
         deadline, proofs = time.monotonic() + _PROOF_S, 0
         while proofs < _PROOFS:
-            answer = replica.infer(self.disk.pipeline, probe_of(self.disk))
+            answer = replica.infer(self.disk.pipeline, self.disk.probe())
             is_right = answer.release in _expected(traffic)
             proofs = proofs + 1 if is_right else 0
             if not is_right and time.monotonic() > deadline:
@@ -125,8 +124,3 @@ def _expected(traffic: Traffic) -> frozenset[int | None]:
 def served_traffic(replica: Replica, pipeline: str) -> Traffic | None:
     """What a server sends a pipeline's requests to; None where it is not loaded."""
     return traffic_of(replica.config(pipeline)) if replica.ready_versions(pipeline) else None
-
-
-def probe_of(disk: PipelineDisk) -> dict[str, list[str]]:
-    """The small request that proves which release answers."""
-    return probe_columns(disk.repository.config(disk.pipeline))

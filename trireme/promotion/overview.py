@@ -7,7 +7,7 @@ from text_runtime.manifest import Manifest
 from trireme.errors import TriremeError
 from trireme.promotion.fleet import Fleet
 from trireme.promotion.layout import Traffic
-from trireme.promotion.moves import probe_of, served_traffic
+from trireme.promotion.moves import served_traffic
 from trireme.promotion.replica import Replica
 from trireme.promotion.spec import PromotionSpec
 
@@ -57,7 +57,7 @@ def _release_row(spec: PromotionSpec, servers: list[ServerRow], release: int) ->
 def _row(spec: PromotionSpec, replica: Replica) -> ServerRow:
     versions = [replica.ready_versions(step) for step in spec.disk.steps]
     traffic = served_traffic(replica, spec.pipeline)
-    answered = replica.infer(spec.pipeline, probe_of(spec.disk)).release
+    answered = replica.infer(spec.pipeline, spec.disk.probe()).release
     return ServerRow(replica.endpoint.grpc, frozenset.intersection(*versions), traffic, answered)
 
 

@@ -2,13 +2,16 @@
 
 import itertools
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from text_runtime.routing import side_name
-from trireme.errors import PromotionError
+from text_runtime.tasks import Answer, Asked, Task, columns_of, rows_of
+from trireme.errors import InputError, PromotionError
+from trireme.promotion.agreement import Agreement
 from trireme.promotion.golden import golden_of
 from trireme.promotion.ledger import Entry
 from trireme.promotion.metrics import read_counts
@@ -16,40 +19,56 @@ from trireme.promotion.promoter import promoting
 from trireme.promotion.replica import Replica
 from trireme.promotion.spec import PromotionSpec
 
+_TOGETHER = 16  # rows whose order is compared, where a task's answers have one
+
 
 @dataclass
 class ShadowReport:
-    """How often both releases gave the same label, and each one's seconds by request at the median and at p99."""
+    """How far both releases' answers agree, and each one's seconds by request at the median and at p99.
+
+    Of `texts` that were asked, those count for the agreement of which it can be told: two answers that found nothing
+    say nothing.
+    """
 
     texts: int = 0
-    agreed: int = 0
+    compared: Agreement = Agreement()
     median_s: dict[int, float] = field(default_factory=dict)
     p99_s: dict[int, float] = field(default_factory=dict)
 
+    def add(self, texts: int, agreements: Sequence[float]) -> None:
+        """Note texts that were asked, and what could be told of them."""
+        self.texts += texts
+        self.compared += Agreement(sum(agreements), len(agreements))
+
     @property
     def agreement(self) -> float:
-        """Share of texts with the same label."""
-        return self.agreed / self.texts if self.texts else 0.0
+        """The mean agreement; 0 where nothing was compared."""
+        return self.compared.mean
 
 
-def shadow_recorded(spec: PromotionSpec, release: int, seconds: float, texts: Sequence[str]) -> ShadowReport:
-    """Ask both releases the same texts, one after the other, for some seconds; no texts takes the golden ones.
+def shadow_recorded(spec: PromotionSpec, release: int, seconds: float, rows: Sequence[Asked] = ()) -> ShadowReport:
+    """Ask both releases the same rows, one after the other, for some seconds; none takes the golden ones.
 
     Raises:
         PromotionError: the release is not staged.
+        InputError: a row lacks an input of the task, or has one too many.
     """
     current = _staged_beside(spec, release)
-    rows = list(texts) or golden_of(spec.disk, release).columns["text"]
-    control = Replica(spec.targets()[0])
+    task = spec.disk.task
+    for number, row in enumerate(rows):
+        _require_inputs(task, number, row)
+    asked = list(rows) or rows_of(golden_of(spec.disk, release).columns)
     report, durations = ShadowReport(), {current: list[float](), release: list[float]()}
-    deadline = time.monotonic() + seconds
-    for text in itertools.cycle(rows):
-        labels = [_ask(control, spec.pipeline, number, text, durations[number]) for number in (current, release)]
-        report.texts += 1
-        report.agreed += labels[0] == labels[1]
-        if time.monotonic() > deadline:
-            break
-    control.close()
+    control = Replica(spec.targets()[0])
+    pairs = (
+        [_ask(control, task, side_name(spec.pipeline, number), row, taken) for number, taken in durations.items()]
+        for row in _for_seconds(seconds, itertools.cycle(asked))
+    )
+    try:
+        while some := list(itertools.islice(pairs, _TOGETHER)):
+            report.add(len(some), task.agreements(*zip(*some, strict=True)))
+    finally:
+        control.close()
     for number, taken in durations.items():
         report.median_s[number], report.p99_s[number] = map(float, np.percentile(taken, [50, 99]))
     return _recorded(spec, release, current, report)
@@ -71,8 +90,8 @@ def shadow_live(spec: PromotionSpec, release: int, seconds: float, percent: floa
     finally:
         with promoting(spec) as promoter:
             promoter.rollback({"mirror": True})
-    agreed, disagreed = after.agreed - before.agreed, after.disagreed - before.disagreed
-    report = ShadowReport(int(agreed + disagreed), int(agreed))
+    compared = after.agreement - before.agreement
+    report = ShadowReport(compared.texts, compared)
     for number in (current, release):
         side = after.sides[number].minus(before.sides[number])
         report.median_s[number], report.p99_s[number] = side.percentile_s(0.5), side.percentile_s(0.99)
@@ -88,16 +107,33 @@ def _staged_beside(spec: PromotionSpec, release: int) -> int:
     return layout.traffic.current
 
 
-def _ask(control: Replica, pipeline: str, release: int, text: str, durations: list[float]) -> str:
+def _require_inputs(task: Task[Any], number: int, row: Asked) -> None:
+    wanted = {tensor.name for tensor in task.inputs}
+    for name in sorted(wanted ^ set(row)):
+        problem = f"row {number} has none" if name in wanted else f"{task.name} takes none"
+        raise InputError(name, problem, f"give rows of {', '.join(tensor.name for tensor in task.inputs)}")
+
+
+def _for_seconds(seconds: float, rows: Iterable[Asked]) -> Iterator[Asked]:
+    """Rows until the time is over; at least one."""
+    deadline = time.monotonic() + seconds
+    for row in rows:
+        yield row
+        if time.monotonic() > deadline:
+            return
+
+
+def _ask(control: Replica, task: Task[Any], model: str, row: Asked, durations: list[float]) -> Answer:
     started = time.monotonic()
-    answered = control.infer(side_name(pipeline, release), {"text": [text]})
+    reply = control.infer(model, columns_of([row]))
     durations.append(time.monotonic() - started)
-    name = "label" if "label" in answered.outputs else sorted(answered.outputs)[0]
-    return str(answered.outputs[name].tolist())
+    answers: list[Answer] = task.answers(reply.whole)
+    return answers[0]
 
 
 def _recorded(spec: PromotionSpec, release: int, current: int, report: ShadowReport) -> ShadowReport:
-    evidence = {"texts": report.texts, "agreement": round(report.agreement, 4)}
+    evidence: dict[str, Any] = {"texts": report.texts, "compared": report.compared.texts}
+    evidence |= {"agreement": round(report.agreement, 4)}
     evidence |= {f"p99_s_{number}": round(value, 4) for number, value in report.p99_s.items()}
     spec.ledger.append(Entry("shadow", current, release, "done", evidence))
     return report

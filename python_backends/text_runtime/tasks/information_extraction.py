@@ -7,14 +7,20 @@ tokenizer and the encoder once more, for all rows of all requests of an executio
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import orjson
 
-from text_runtime.answer_spans import Span, find_spans
+from text_runtime.answer_spans import Span as Place
+from text_runtime.answer_spans import find_spans
 from text_runtime.schema import ANSWER_END, Prompt, half_width, parse_schema
+from text_runtime.tasks.agreement import f1
+from text_runtime.tasks.answers import Answer, Asked, Question
 from text_runtime.tasks.base import Decoder, Encode, Labels, Task, Tensors
 from text_runtime.tasks.columns import Array, strings
+from text_runtime.tasks.judging import Judge, require, require_score
+from text_runtime.tasks.views import Branch, Tone, View, shortened
 from text_runtime.tensors import SCHEMA, SPANS, TEXT, DataType, TensorSpec
 from text_runtime.texts import read_texts
 
@@ -22,8 +28,35 @@ _OF = "的"
 _MAX_QUESTIONS = 64
 """Questions that one row may put in one pass: an execution stays bounded however many answers were found."""
 
+Schema = str | Sequence[Any] | Mapping[str, Any]
+"""A name, a list of names and nodes, or a node, whose values are schemas: `["时间", {"公司": ["成立时间"]}]`."""
 
-class InformationExtraction(Task):
+Found = Mapping[str, tuple["Span", ...]]
+"""Findings by the schema's names; a name without any is left out."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """One finding: `text[start:end]` of the text as it was sent, and what was found about it.
+
+    `start` and `end` are None for a choice that the schema's name itself offers, as in `情感[正向，负向]`.
+    """
+
+    text: str
+    score: float
+    start: int | None = None
+    end: int | None = None
+    relations: Found = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extraction(Answer):
+    """What was found in one text."""
+
+    result: Found
+
+
+class InformationExtraction(Task[Extraction]):
     """`result` STRING [1]: JSON object, for each name a list of `text`, `start`, `end`, `score` and `relations`."""
 
     name = "information-extraction"
@@ -43,6 +76,84 @@ class InformationExtraction(Task):
     def decoder(self, labels: Labels, encode: Encode) -> Decoder:
         """Decode level by level; `encode` answers the questions of the levels below the first."""
         return _Decoder(encode)
+
+    def ask(
+        self, texts: Sequence[str], schema: Schema, *, key: str | None = None, timeout_s: float | None = None
+    ) -> Question[list[Extraction]]:
+        """What a schema asks, found in each text (information-extraction)."""
+        columns = {TEXT.name: texts, SCHEMA.name: [orjson.dumps(schema).decode()] * len(texts)}
+        return Question(self.name, columns, self.answers, key, timeout_s)
+
+    def answer(self, row: Tensors, *, release: int | None, truncated_chars: int) -> Extraction:
+        """See the base class."""
+        found = _found(orjson.loads(row["result"][0]))
+        return Extraction(result=found, release=release, truncated_chars=truncated_chars)
+
+    def agreement(self, ours: Extraction, theirs: Extraction) -> float | None:
+        """F1 of the findings of all levels: the same stretch, under the same names."""
+        return f1(set(_findings(ours.result)), set(_findings(theirs.result)))
+
+    def judge(self) -> Judge[Extraction]:
+        """What is found was asked for, and is a stretch of the text.
+
+        That a text gets the same findings each time is not judged: where a probability is near one half, padding
+        decides.
+        """
+        return _Judge()
+
+    def view(self, asked: Asked, answer: Extraction) -> View:
+        """A tree of names and findings under the text."""
+        unread = f"  ({answer.truncated_chars} characters unread)" if answer.is_truncated else ""
+        nothing = [Branch([("nothing found", Tone.FAINT)])]
+        return Branch(shortened(asked[TEXT.name]) + unread, _branches(answer.result) or nothing)
+
+
+def _found(content: Mapping[str, Any]) -> Found:
+    return {name: tuple(_span(**each) for each in spans) for name, spans in content.items()}
+
+
+def _span(relations: Mapping[str, Any] | None = None, **fields: Any) -> Span:
+    return Span(**fields, relations=_found(relations or {}))
+
+
+def _findings(found: Found, path: tuple[str, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every finding of every level, by the names and findings that lead to it."""
+    for name, spans in found.items():
+        for span in spans:
+            own = (*path, name, span.text)
+            yield own, span.start
+            yield from _findings(span.relations, own)
+
+
+def _branches(found: Found) -> list[Branch]:
+    return [Branch([(name, Tone.NAME)], [_leaf(span) for span in spans]) for name, spans in found.items()]
+
+
+def _leaf(span: Span) -> Branch:
+    place = "" if span.start is None else f"  {span.start}-{span.end}"
+    line = [(span.text, Tone.FOUND), (f"{place}  {span.score:.4f}", Tone.PLAIN)]
+    return Branch(line, _branches(span.relations))
+
+
+class _Judge(Judge[Extraction]):
+    def __call__(self, asked: Asked, answer: Extraction) -> None:
+        _judge(answer.result, _prompts(asked[SCHEMA.name]), asked[TEXT.name])
+
+
+@lru_cache
+def _prompts(schema: str) -> tuple[Prompt, ...]:
+    return parse_schema(schema)
+
+
+def _judge(found: Found, prompts: tuple[Prompt, ...], text: str) -> None:
+    children = {prompt.name: prompt.children for prompt in prompts}
+    for name, spans in found.items():
+        require(name in children, "something was found that was not asked for")
+        for span in spans:
+            is_cut_out = span.start is None or text[span.start : span.end] == span.text
+            require(is_cut_out, "a finding is not the text between its offsets")
+            require_score(span.score)
+            _judge(span.relations, children[name], text)
 
 
 @dataclass
@@ -123,7 +234,7 @@ def _deeper(asked: Prompt, answers: Sequence[dict[str, Any]]) -> Iterator[_Quest
             yield _Question(child, answer.setdefault("relations", {}), answer["text"])
 
 
-def _as_json(text: str, prompt: str, span: Span) -> dict[str, Any]:
+def _as_json(text: str, prompt: str, span: Place) -> dict[str, Any]:
     if span.end < 0:
         bias = len(prompt) + 1
         return {"text": prompt[span.start + bias : span.end + bias], "score": span.score}

@@ -1,0 +1,13 @@
+"""The smallest real row of every input: what readiness, promotion and the container's health check send.
+
+It needs the standard library only: a health check runs every few seconds and must not load numpy for it.
+"""
+
+from collections.abc import Iterable
+
+_TEXTS = {"text": "你好", "text_pair": "您好", "schema": '["时间"]'}
+
+
+def probe_of(inputs: Iterable[str]) -> dict[str, str]:
+    """A row of a pipeline that takes these inputs; one that is not ours may have others."""
+    return {name: _TEXTS.get(name, _TEXTS["text"]) for name in inputs}

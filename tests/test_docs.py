@@ -15,10 +15,6 @@ from trireme import errors
 from trireme.cli.app import app
 
 _MAX_README_LINES = 150
-_PICTURES_TO_COME = {
-    f"docs/pictures/{name}-{scheme}.svg" for name in ("way-of-a-text", "speed") for scheme in ("light", "dark")
-}
-"""Generated from a committed result; the README shows them before they are there."""
 _OPTIONS_OF_OTHERS = {
     "--cpus",
     "--disable-auto-complete-config",
@@ -99,8 +95,6 @@ def faults_of_links(document: Path) -> Iterator[str]:
     for target in (each for each in targets if not each.startswith(("http://", "https://"))):
         path, _, anchor = target.partition("#")
         found = (document.parent / path).resolve() if path else document
-        if str(found.relative_to(ROOT)) in _PICTURES_TO_COME:
-            continue
         if not found.exists() or (anchor and anchor not in anchors_of(found)):
             yield f"{document.name} links to {target}"
 

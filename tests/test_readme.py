@@ -111,7 +111,7 @@ def test_an_export_example_publishes_a_release(line: str, tmp_path: Path) -> Non
 TOLD = (
     ("trireme releases sentiment", r"│ 1 +│ current .*\n│ 2 "),
     ("trireme stage sentiment 2", r"sentiment is at release 1 \(loaded: 1, 2\)"),
-    ("trireme shadow sentiment 2", r"^\d+ texts, \d+\.\d+% "),
+    ("trireme shadow sentiment 2", r"^\d+ of \d+ texts compared, agreement \d+\.\d+%"),
     ("trireme canary sentiment 2", r"sentiment is at release 1, 10% to release 2"),
     ("trireme status sentiment", r"the repository says release 1, 10% to release 2"),
     ("trireme promote sentiment 2", r"sentiment is at release 2"),

@@ -19,13 +19,14 @@ class PaddleNlpTokenizer:
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
+        inner = tokenizer.tokenizer if hasattr(tokenizer, "tokenizer") else tokenizer  # ALBERT's is one of two
         self.traits = TokenizerTraits(
             pad_token_id=int(tokenizer.pad_token_id),
             longest=int(tokenizer.model_max_length),
             truncation_side=str(tokenizer.truncation_side),
             odd_token="first",
             special_tokens=tuple(tokenizer.all_special_tokens),
-            highest_token=highest_of(tokenizer.get_vocab()),
+            highest_token=highest_of(inner.get_vocab()),
         )
 
     def encode(self, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int) -> list[TokenIds]:

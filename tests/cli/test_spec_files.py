@@ -129,6 +129,16 @@ def test_what_neither_file_nor_options_say_is_a_usage_error(run: Run, tmp_path: 
     assert "give --task, --evaluate, or a spec file" in " ".join(result.stderr.split())
 
 
+def test_a_comparison_takes_the_same_file(run: Run, tmp_path: Path) -> None:
+    without = run("compare", "--from", str(written(tmp_path)))
+    assert without.code == 2
+    assert "give --evaluate, or a spec file" in " ".join(without.stderr.split())
+    for_gpu = written(tmp_path, encoder={"target": "gpu"}, evaluation={"path": "labelled.tsv"})
+    refused = run("compare", "--from", str(for_gpu))
+    assert refused.code == 1
+    assert refused.stderr == "error: --target of a comparison 'gpu' is not supported; choose one of: cpu\n"
+
+
 def test_an_export_from_a_file_is_published(run: Run, tmp_path: Path) -> None:
     path = written(tmp_path, repository=str(tmp_path / "models"), max_length=32)
     result = run("export", "--from", str(path), "--name", "short")

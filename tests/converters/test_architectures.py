@@ -7,6 +7,7 @@ import pytest
 
 from converters.sources import Pooling, SourceOptions, open_source
 from converters.sources.architectures import ALL_FAMILIES, ARCHITECTURES, Head, architectures_table
+from converters.token_rows import highest_in
 from tests.converters.candidates import gate
 from tests.converters.checkpoints import LABELS, write_checkpoint
 from tests.converters.conftest import PIPELINES
@@ -47,6 +48,7 @@ def test_an_architecture_passes_every_gate(name: str, tmp_path: Path) -> None:
     source = open_source(write_checkpoint(tmp_path / "c", name), task, SourceOptions(pooling=Pooling.MEAN))
     rows = gate(source, tmp_path / "candidate", task)
     assert [row.status for row in rows] == ["passed"] * 4
+    assert source.traits.highest_token[1] == highest_in(tmp_path / "candidate/tokenizer/tokenizer.json")[1]
     assert source.traits.longest == LONGEST.get(ARCHITECTURES[name].family.prefix, 66)
     if ARCHITECTURES[name].head in {Head.CLASSES, Head.TOKENS}:
         assert source.labels.names == tuple(LABELS.values())

@@ -14,6 +14,7 @@ import pytest
 from msgspec import structs
 
 from converters.compare import CandidateRow, CompareSpec, ComparisonError, Plan, compare, recommend
+from converters.compare_report import write_report
 from converters.evaluation import EvaluationSpec
 from converters.measure import Figures
 from converters.precisions import Choice
@@ -140,6 +141,13 @@ def test_pruned_models_are_tried_in_fp32_and_int8() -> None:
         "openvino int8 static, 50% kept",
     } <= pruned
     assert not any("weight-only" in words or "bf16" in words for words in pruned)
+
+
+def test_the_report_says_how_much_of_a_pruned_candidate_was_kept(tmp_path: Path) -> None:
+    rows = [row_of("static", 10.0, plan=Plan(Choice("e", "int8", "static"), PruningSpec(0.5, 2)))]
+    write_report(rows, "", tmp_path)
+    (found,) = json.loads((tmp_path / "compare.json").read_bytes())["candidates"]
+    assert found["plan"]["pruning"] == {"share": 0.5, "recover_epochs": 2}
 
 
 def test_every_candidate_is_of_all_that_an_export_may_be_told(tmp_path: Path) -> None:

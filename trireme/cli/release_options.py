@@ -29,7 +29,8 @@ From = Annotated[
     Path | None,
     typer.Option(
         "--from",
-        help="A spec file, as `trireme export --write-spec` and `trireme compare` write them. Options win over it.",
+        help="A spec file, as `trireme export --write-spec` and `trireme compare` write them. Options, and the "
+        "variables that stand for them, win over it.",
     ),
 ]
 _TASK = "What the pipeline does."

@@ -19,41 +19,23 @@ from trireme.errors import TriremeError
 _INTERRUPTED = 130
 COMMANDS = {
     "export": ("export", "Export a checkpoint as the next release of a pipeline."),
-    "compare": ("compare", "Try every precision of every engine on this machine, and recommend one."),
-    "build-plan": ("plan", "Build the TensorRT plan of a release of target gpu, on the machine that will serve it."),
-    "hf-environment": (
-        "huggingface",
-        "Make an environment with torch, transformers and sentence-transformers in pinned versions, once.",
-    ),
+    "compare": ("compare", "Try every precision of every engine, and recommend one."),
+    "build-plan": ("plan", "Build the TensorRT plan of a release of target gpu."),
+    "hf-environment": ("huggingface", "Make an environment with torch and transformers, once."),
     "infer": ("infer", "Ask a pipeline, and print the answer for each text."),
-    "serve": ("serve", "Serve a model repository on this machine's loopback, on the Triton that comes in a wheel."),
-    "check": ("check", "Look through a Triton model repository, whoever wrote it, before Triton meets it."),
-    "bench": (
-        "bench",
-        "Measure a pipeline against its in-process ceiling: the same engine and tokenizer without a server.",
-    ),
-    "doctor": ("doctor", "Check what this machine has for converting and serving, and say what to do about the rest."),
-    "releases": (
-        "releases",
-        "List a pipeline's releases: what is on disk, loaded and answering, with the manifest's facts.",
-    ),
-    "stage": (
-        "promotion",
-        "Load a release beside the current one on every server; its golden requests must pass there.",
-    ),
-    "shadow": ("promotion", "Compare a staged release with the current one: label agreement and latency."),
-    "canary": (
-        "promotion",
-        "Let a release answer a share of the requests; callers with one `key` parameter stay on one side.",
-    ),
-    "promote": (
-        "promotion",
-        "Let a release answer everything, on all servers or on none; the one before stays loaded.",
-    ),
+    "serve": ("serve", "Serve a model repository on this machine."),
+    "check": ("check", "Look through a Triton model repository for faults."),
+    "bench": ("bench", "Measure a pipeline against its in-process ceiling."),
+    "doctor": ("doctor", "Check what this machine has for converting and serving."),
+    "releases": ("releases", "List a pipeline's releases, with what is known of each."),
+    "stage": ("promotion", "Load a release beside the current one on every server."),
+    "shadow": ("promotion", "Compare a staged release's answers with the current one's."),
+    "canary": ("promotion", "Let a release answer a share of the requests."),
+    "promote": ("promotion", "Let a release answer everything, on all servers or none."),
     "rollback": ("promotion", "End a canary, or go back to the release before."),
     "retire": ("promotion", "Unload a release that answers nothing; it stays on disk."),
-    "status": ("releases", "Ask every server what it has loaded and which release answers."),
-    "history": ("releases", "Read a pipeline's ledger: every move, by whom, and how it ended."),
+    "status": ("releases", "Ask every server what is loaded, and what answers."),
+    "history": ("releases", "Read a pipeline's ledger: every move, and how it ended."),
 }
 """Every command in the order of the list: its module beside this one, and the first sentence of its docstring."""
 

@@ -22,8 +22,9 @@ def bench(
         "reports"
     ),
 ) -> None:
-    """Measure a pipeline against its in-process ceiling: the same engine and tokenizer without a server.
+    """Measure a pipeline against its in-process ceiling.
 
+    The ceiling is the same engine and tokenizer without a server.
     Serves the pinned release on free ports, alternates with the ceiling in several rounds, and prints throughput,
     latency percentiles, CPU time, batches and padding.
     """

@@ -22,9 +22,9 @@ def compare(
     timeout: options.TimeoutS = 1800.0,
     report: options.ReportFolder = Path("reports"),
 ) -> None:
-    """Try every precision of every engine on this machine, and recommend one.
+    """Try every precision of every engine, and recommend one.
 
-    Each candidate is exported into a folder of its own by a process of its own, passes the gates or is refused, and is
+    Speed is this machine's. Each candidate is exported into a folder of its own by a process of its own, passes the gates or is refused, and is
     timed; a candidate that fails never stops the rest. Nothing is published: the recommended one is printed as a
     command, and written as a spec file for `trireme export --from`. Of a spec file that it is given, engine, precision
     and pruning are left aside: in these the candidates differ.

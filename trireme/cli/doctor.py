@@ -7,7 +7,10 @@ from trireme.cli.console import stdout
 
 
 def doctor() -> None:
-    """Check what this machine has for converting and serving, and say what to do about the rest."""
+    """Check what this machine has for converting and serving.
+
+    What is missing is told with what to do about it.
+    """
     from trireme.serving.doctor import diagnose
 
     rows = diagnose()

@@ -24,9 +24,9 @@ def hf_environment(
         ),
     ] = None,
 ) -> None:
-    """Make an environment with torch, transformers and sentence-transformers in pinned versions, once.
+    """Make an environment with torch and transformers, once.
 
-    `trireme export` loads Hugging Face folders in it, so that their own library exports and judges them. It needs some
+    It has sentence-transformers too, all in pinned versions. `trireme export` loads Hugging Face folders in it, so that their own library exports and judges them. It needs some
     minutes, and 1 GB with a CPU build of torch. Your own environment does as well: `trireme export --python PATH`.
     """
     from converters.huggingface.environment import environment_folder, make_environment

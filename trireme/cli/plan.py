@@ -26,8 +26,9 @@ def build_plan(
         float, typer.Option(help="Seconds to wait for another command that builds the pipeline.", min=0, max=1_000_000)
     ] = 0.0,
 ) -> None:
-    """Build the TensorRT plan of a release of target gpu, on the machine that will serve it.
+    """Build the TensorRT plan of a release of target gpu.
 
+    Build it on the machine that will serve it: a plan fits one kind of card, driver and TensorRT.
     The plan is compared with ONNX Runtime for every length bucket, from one row to a full batch, and put beside the
     release's graph only if it passes. It needs TensorRT and a GPU: run it in the serving image.
 

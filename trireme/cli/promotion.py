@@ -28,7 +28,10 @@ Percent = Annotated[float, typer.Option(min=0, max=100, help="Share of requests 
 
 @on_pipeline
 def stage(spec: "PromotionSpec", release: Release, dry_run: DryRun = False) -> None:
-    """Load a release beside the current one on every server; its golden requests must pass there."""
+    """Load a release beside the current one on every server.
+
+    Its golden requests must pass there.
+    """
     _run(spec, dry_run, lambda planner: planner.stage(release))
 
 
@@ -45,7 +48,9 @@ def shadow(
     percent: Percent = 100.0,
     min_agreement: MinAgreement = 0.9,
 ) -> None:
-    """Compare a staged release with the current one: how far answers agree, and latency.
+    """Compare a staged release's answers with the current one's.
+
+    It says how far they agree, and how long both took.
 
     The exit code is 1 where they agree less than demanded, or where there was nothing to compare.
     """
@@ -81,8 +86,9 @@ def canary(
     min_compared: Annotated[int, typer.Option(min=1, help="Texts whose answers by both must be compared.")] = 30,
     dry_run: DryRun = False,
 ) -> None:
-    """Let a release answer a share of the requests; callers with one `key` parameter stay on one side.
+    """Let a release answer a share of the requests.
 
+    Callers with one `key` parameter stay on one side.
     With `--judge` the exit code is 1 where the release was rolled back.
     """
     from trireme.promotion.judge import Thresholds, judge_canary
@@ -97,7 +103,10 @@ def canary(
 
 @on_pipeline
 def promote(spec: "PromotionSpec", release: Release, dry_run: DryRun = False) -> None:
-    """Let a release answer everything, on all servers or on none; the one before stays loaded."""
+    """Let a release answer everything, on all servers or none.
+
+    The one before stays loaded.
+    """
     _run(spec, dry_run, lambda planner: planner.promote(release))
 
 

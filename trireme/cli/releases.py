@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 @on_pipeline
 def releases(spec: "PromotionSpec") -> None:
-    """List a pipeline's releases: what is on disk, loaded and answering, with the manifest's facts."""
+    """List a pipeline's releases, with what is known of each.
+
+    It says what is on disk, loaded and answering, and the manifest's facts.
+    """
     from trireme.promotion.overview import releases_of
 
     table = Table("release", "role", "loaded on", "engine", "precision", "created", "source")
@@ -26,7 +29,7 @@ def releases(spec: "PromotionSpec") -> None:
 
 @on_pipeline
 def status(spec: "PromotionSpec") -> None:
-    """Ask every server what it has loaded and which release answers."""
+    """Ask every server what is loaded, and what answers."""
     from trireme.promotion.overview import servers_of
 
     stdout.print(f"{spec.pipeline}: the repository says {spec.disk.layout()}", soft_wrap=True)
@@ -39,7 +42,7 @@ def status(spec: "PromotionSpec") -> None:
 
 @on_pipeline
 def history(spec: "PromotionSpec") -> None:
-    """Read a pipeline's ledger: every move, by whom, and how it ended."""
+    """Read a pipeline's ledger: every move, and how it ended."""
     table = Table("time", "actor", "command", "from", "to", "outcome", "seconds", "reason")
     for row in spec.ledger.entries():
         ends = (str(row.source or "-"), str(row.target or "-"))

@@ -10,6 +10,7 @@ from google.protobuf.json_format import MessageToDict
 from tritonclient.grpc.model_config_pb2 import DataType, ModelConfig, ModelInput
 from tritonclient.utils import InferenceServerException, triton_to_np_dtype
 
+from text_runtime.probe import TEXTS
 from trireme.client.channels import OWN_CHANNEL
 from trireme.machine.local_servers import control_headers
 
@@ -90,10 +91,15 @@ def is_hung(error: InferenceServerException) -> bool:
 
 
 def _ones(tensor: ModelInput) -> triton_grpc.InferInput:
-    """One row for an input, whatever its type; sizes that vary are 1."""
+    """One row for an input, whatever its type; sizes that vary are 1. A pipeline's is its probe: a request that fails
+    would be held against whichever release of a canary it meets."""
     kind = DataType.Name(tensor.data_type).removeprefix("TYPE_").replace("STRING", "BYTES")
     shape = [1, *(max(1, size) for size in tensor.dims)]
-    values = np.full(shape, b"1", dtype=np.object_) if kind == "BYTES" else np.ones(shape, triton_to_np_dtype(kind))
+    values = (
+        np.full(shape, TEXTS.get(tensor.name, "1").encode(), object)
+        if kind == "BYTES"
+        else np.ones(shape, triton_to_np_dtype(kind))
+    )
     filled = triton_grpc.InferInput(tensor.name, shape, kind)
     filled.set_data_from_numpy(values)
     return filled

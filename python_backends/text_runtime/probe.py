@@ -5,9 +5,10 @@ It needs the standard library only: a health check runs every few seconds and mu
 
 from collections.abc import Iterable
 
-_TEXTS = {"text": "你好", "text_pair": "您好", "schema": '["时间"]'}
+TEXTS = {"text": "你好", "text_pair": "您好", "schema": '["时间"]'}
+"""A text by input name."""
 
 
 def probe_of(inputs: Iterable[str]) -> dict[str, str]:
     """A row of a pipeline that takes these inputs; one that is not ours may have others."""
-    return {name: _TEXTS.get(name, _TEXTS["text"]) for name in inputs}
+    return {name: TEXTS.get(name, TEXTS["text"]) for name in inputs}

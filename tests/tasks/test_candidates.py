@@ -115,7 +115,7 @@ def test_nonsense_is_refused_and_a_healthy_candidate_passes(spec: PromotionSpec,
             with promoting(spec) as promoter:
                 promoter.canary(release, 50)
             verdict = judge_canary(spec, release, WATCHED_S, LIMITS)
-            assert verdict.is_passed is is_good, verdict.findings
+            assert verdict.is_passed is is_good, verdict.reason
             if not is_good:
                 assert verdict.reason.startswith("agreement ")
                 assert spec.disk.layout().traffic == Traffic(1)

@@ -8,7 +8,7 @@ import tritonclient.grpc as triton_grpc
 from tritonclient.grpc.model_config_pb2 import DataType, ModelConfig, ModelInput
 from tritonclient.utils import triton_to_np_dtype
 
-from text_runtime.probe import probe_of
+from text_runtime.probe import TEXTS, probe_of
 
 
 def probe_columns(config: ModelConfig) -> dict[str, list[str]]:
@@ -23,11 +23,15 @@ def strings(name: str, texts: list[str]) -> triton_grpc.InferInput:
 
 
 def ones(tensor: ModelInput) -> triton_grpc.InferInput:
-    """One row for an input, whatever its type; sizes that vary are 1."""
+    """One row for an input, whatever its type; sizes that vary are 1.
+
+    A pipeline's inputs get its probe: a request that fails would be held against the release of a canary that it meets.
+    """
     kind = DataType.Name(tensor.data_type).removeprefix("TYPE_").replace("STRING", "BYTES")
     shape = [1, *(max(1, size) for size in tensor.dims)]
-    values = np.full(shape, b"1", dtype=np.object_) if kind == "BYTES" else np.ones(shape, triton_to_np_dtype(kind))
-    return _filled(tensor.name, kind, values)
+    if kind == "BYTES":
+        return _filled(tensor.name, kind, np.full(shape, TEXTS.get(tensor.name, "1").encode(), dtype=np.object_))
+    return _filled(tensor.name, kind, np.ones(shape, triton_to_np_dtype(kind)))
 
 
 def _filled(name: str, kind: str, values: npt.NDArray[Any]) -> triton_grpc.InferInput:

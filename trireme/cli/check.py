@@ -29,8 +29,9 @@ def check(
 ) -> None:
     """Look through a Triton model repository for faults.
 
-    Whoever wrote it, they are found before Triton meets it. Prints one line for each finding: how bad, where, what, and how to mend it. Nothing is changed.
-    Exit code 1 where anything is an error: the model would not load, or answer wrongly.
+    Whoever wrote it, they are found before Triton meets it. Prints one line for each finding: how bad, where, what, and
+    how to mend it. Nothing is changed. Exit code 1 where anything is an error: the model would not load, or answer
+    wrongly.
     """
     from trireme.serving.check import check_repository, is_completed_by_its_server
 

@@ -24,10 +24,10 @@ def compare(
 ) -> None:
     """Try every precision of every engine, and recommend one.
 
-    Speed is this machine's. Each candidate is exported into a folder of its own by a process of its own, passes the gates or is refused, and is
-    timed; a candidate that fails never stops the rest. Nothing is published: the recommended one is printed as a
-    command, and written as a spec file for `trireme export --from`. Of a spec file that it is given, engine, precision
-    and pruning are left aside: in these the candidates differ.
+    Speed is this machine's. Each candidate is exported into a folder of its own by a process of its own, passes the
+    gates or is refused, and is timed; a candidate that fails never stops the rest. Nothing is published: the
+    recommended one is printed as a command, and written as a spec file for `trireme export --from`. Of a spec file that
+    it is given, engine, precision and pruning are left aside: in these the candidates differ.
     """
     from converters.compare import CompareSpec, NoCandidateError, recommend
     from converters.compare import compare as run

@@ -26,8 +26,9 @@ def hf_environment(
 ) -> None:
     """Make an environment with torch and transformers, once.
 
-    It has sentence-transformers too, all in pinned versions. `trireme export` loads Hugging Face folders in it, so that their own library exports and judges them. It needs some
-    minutes, and 1 GB with a CPU build of torch. Your own environment does as well: `trireme export --python PATH`.
+    It has sentence-transformers too, all in pinned versions. `trireme export` loads Hugging Face folders in it, so that
+    their own library exports and judges them. It needs some minutes, and 1 GB with a CPU build of torch. Your own
+    environment does as well: `trireme export --python PATH`.
     """
     from converters.huggingface.environment import environment_folder, make_environment
 

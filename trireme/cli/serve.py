@@ -33,7 +33,8 @@ def serve(
 ) -> None:
     """Serve a model repository on this machine.
 
-    It listens on loopback, and the Triton is the one that comes in a wheel. Waits until every pipeline answers a real inference, prints the addresses, and serves until Ctrl-C.
+    It listens on loopback, and the Triton is the one that comes in a wheel. Waits until every pipeline answers a real
+    inference, prints the addresses, and serves until Ctrl-C.
     """
     from trireme.serving import ServerSpec
     from trireme.serving import serve as run

@@ -12,11 +12,11 @@ import numpy as np
 from converters.candidate import Candidate
 from converters.limits import limits_of, relative_difference
 from converters.sources.base import Array
-from text_runtime.labels import read_labels
 from text_runtime.local import LocalPipeline, text_tensor
 from text_runtime.manifest import PASSED, REFUSED, GateRow
-from text_runtime.scores import activate
 from text_runtime.tasks import Tensors, task
+from text_runtime.tasks.label_files import read_labels
+from text_runtime.tasks.scores import activate
 from trireme.contract.pipelines import Step
 
 _TEXTS = 40

@@ -44,7 +44,7 @@ class NoCandidateError(TriremeError):
 
 
 @dataclass(frozen=True)
-class Plan:
+class Variant:
     """One candidate: a precision of an engine, of the whole model or of a pruned one."""
 
     choice: Choice
@@ -82,39 +82,41 @@ class CompareSpec:
         assert self.export.evaluation is not None
         return self.export.evaluation
 
-    def plans(self) -> list[Plan]:
+    def variants(self) -> list[Variant]:
         """Every candidate: pruned models in fp32 and in every int8 of the same engines."""
-        whole = [Plan(choice) for choice in choices()]
+        whole = [Variant(choice) for choice in choices()]
         pruned = [
-            Plan(choice, pruning)
+            Variant(choice, pruning)
             for pruning in self.prunings
             for choice in choices()
             if choice.precision in ("fp32", "int8") and choice.method != "weight-only"
         ]
-        return [plan for plan in whole + pruned if not self.only or any(words in str(plan) for words in self.only)]
+        return [
+            variant for variant in whole + pruned if not self.only or any(words in str(variant) for words in self.only)
+        ]
 
-    def export_of(self, plan: Plan) -> ExportSpec:
+    def export_of(self, variant: Variant) -> ExportSpec:
         """What exports a candidate as it is compared.
 
         Raises:
             PrecisionError: it needs calibration texts, and there are none.
         """
-        choice, calibration = plan.choice, self.export.encoder.calibration
-        is_read = plan.pruning or is_calibrated(choice)
+        choice, calibration = variant.choice, self.export.encoder.calibration
+        is_read = variant.pruning or is_calibrated(choice)
         encoder = EncoderSpec(choice.engine, choice.precision, choice.method or None, calibration if is_read else None)
-        return structs.replace(self.export, encoder=encoder, pruning=plan.pruning)
+        return structs.replace(self.export, encoder=encoder, pruning=variant.pruning)
 
-    def trial_of(self, plan: Plan, repository: Path, lessons: Path) -> TrialSpec:
+    def trial_of(self, variant: Variant, repository: Path, lessons: Path) -> TrialSpec:
         """The same as a trial, in a repository of its own; all share a folder of what pruned models have learnt."""
         own = {"name": NAME, "repository": repository, "lessons": lessons}
-        return TrialSpec(**(structs.asdict(self.export_of(plan)) | own))
+        return TrialSpec(**(structs.asdict(self.export_of(variant)) | own))
 
 
 @dataclass(frozen=True)
 class CandidateRow:
     """One candidate: `passed`, `refused` by a gate's figure, or `failed` before it could be measured."""
 
-    plan: Plan
+    variant: Variant
     status: str
     reason: str = ""
     figures: Figures | None = None
@@ -131,10 +133,10 @@ def compare(spec: CompareSpec, progress: Progress) -> list[CandidateRow]:
     """
     rows = []
     with tempfile.TemporaryDirectory(prefix="trireme-compare-") as lessons:
-        for plan in spec.plans():
-            progress(str(plan))
+        for variant in spec.variants():
+            progress(str(variant))
             with tempfile.TemporaryDirectory(dir=lessons) as folder:
-                rows.append(_try(spec, plan, Path(folder) / "repository", Path(lessons)))
+                rows.append(_try(spec, variant, Path(folder) / "repository", Path(lessons)))
     return rows
 
 
@@ -151,30 +153,30 @@ def recommend(rows: Sequence[CandidateRow]) -> CandidateRow | None:
     return ranked[0][0] if ranked else None
 
 
-def _try(spec: CompareSpec, plan: Plan, repository: Path, lessons: Path) -> CandidateRow:
+def _try(spec: CompareSpec, variant: Variant, repository: Path, lessons: Path) -> CandidateRow:
     deadline = time.monotonic() + spec.timeout_s
     try:
-        content = orjson.dumps(to_document(spec.trial_of(plan, repository, lessons)))
+        content = orjson.dumps(to_document(spec.trial_of(variant, repository, lessons)))
         outcome = Outcome(**orjson.loads(_run(["converters.trial"], content, deadline)))
         if outcome.is_shared:
             raise ComparisonError(outcome.error)
         if outcome.error:
-            return CandidateRow(plan, FAILED, outcome.error)
+            return CandidateRow(variant, FAILED, outcome.error)
         arguments = ["converters.measure", str(repository), NAME, str(spec.evaluation.path)]
         figures = Figures(**orjson.loads(_run(arguments, b"", deadline)))
     except ComparisonError:
         raise
     except subprocess.TimeoutExpired:
-        return CandidateRow(plan, FAILED, f"it did not end within {spec.timeout_s:.0f} s (--timeout)")
+        return CandidateRow(variant, FAILED, f"it did not end within {spec.timeout_s:.0f} s (--timeout)")
     except (TriremeError, _ProcessError) as error:
-        return CandidateRow(plan, FAILED, str(error))
-    return _row(plan, Repository(repository).manifest(NAME, 1), figures)
+        return CandidateRow(variant, FAILED, str(error))
+    return _row(variant, Repository(repository).manifest(NAME, 1), figures)
 
 
-def _row(plan: Plan, manifest: Manifest, figures: Figures) -> CandidateRow:
+def _row(variant: Variant, manifest: Manifest, figures: Figures) -> CandidateRow:
     refused = [f"{row.gate}: {row.detail}" for row in manifest.gates if row.status == REFUSED]
     agreement = next(row.value for row in manifest.gates if row.gate == "agreement")
-    row = CandidateRow(plan, PASSED, "", figures, agreement, manifest.evaluation, manifest.encoder.warnings)
+    row = CandidateRow(variant, PASSED, "", figures, agreement, manifest.evaluation, manifest.encoder.warnings)
     return replace(row, status=REFUSED, reason="; ".join(refused)) if refused else row
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from htpy import Node, code, fragment, h2, li, p, span, strong, ul
 
-from converters.compare import CandidateRow, recommend
+from converters.compare import CandidateRow, Variant, recommend
 from converters.measure import Figures
 from text_runtime.manifest import REFUSED, EvaluationFacts
 from trireme.reports import (
@@ -40,7 +40,7 @@ class _Shown:
 
     @property
     def name(self) -> str:
-        return str(self.row.plan)
+        return str(self.row.variant)
 
     @property
     def mib(self) -> float:
@@ -79,7 +79,7 @@ def _advice(best: CandidateRow | None, command: str) -> Node:
         return p(".lead")["No candidate passed."]
     start, *options = command.split(" --")
     words = [span[start], *(span[f"--{option}"] for option in options)]
-    return [p(".lead")["Recommended: ", strong[str(best.plan)]], code[((word, " ") for word in words)]]
+    return [p(".lead")["Recommended: ", strong[str(best.variant)]], code[((word, " ") for word in words)]]
 
 
 def _measured(rows: Sequence[CandidateRow], best: CandidateRow | None) -> list[_Shown]:
@@ -95,7 +95,7 @@ def _measured(rows: Sequence[CandidateRow], best: CandidateRow | None) -> list[_
 def _charts(measured: Sequence[_Shown]) -> Node:
     if not measured:
         return None
-    fp32 = [shown for shown in measured if shown.row.plan.choice.precision == "fp32" and not shown.row.plan.pruning]
+    fp32 = [shown for shown in measured if _is_whole_fp32(shown.row.variant)]
     base = (fp32 or measured)[0]
     charts = (
         _from_zero(measured, base, "texts/s", "more is better", lambda shown: shown.figures.texts_per_s),
@@ -159,5 +159,9 @@ def _reasons(rows: Sequence[CandidateRow]) -> Node:
         return None
     return [
         h2["Refused or failed"],
-        ul(".reasons")[(li[strong[str(row.plan)], ": ", row.reason] for row in refused)],
+        ul(".reasons")[(li[strong[str(row.variant)], ": ", row.reason] for row in refused)],
     ]
+
+
+def _is_whole_fp32(variant: Variant) -> bool:
+    return variant.choice.precision == "fp32" and not variant.pruning

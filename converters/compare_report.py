@@ -9,7 +9,7 @@ import orjson
 from converters.compare import CandidateRow
 
 _COLUMNS: tuple[tuple[str, Callable[[CandidateRow], str]], ...] = (
-    ("candidate", lambda row: str(row.plan)),
+    ("candidate", lambda row: str(row.variant)),
     ("MiB", lambda row: f"{row.figures.size_bytes / 2**20:.2f}" if row.figures else ""),
     ("load s", lambda row: f"{row.figures.load_s:.2f}" if row.figures else ""),
     ("RSS MiB", lambda row: f"{row.figures.memory_mib:.0f}" if row.figures else ""),

@@ -11,13 +11,13 @@ from converters.calibration import TaskTexts, calibration_of, read_task_texts
 from converters.candidate import Candidate
 from converters.corpus import generated_texts, texts_with
 from converters.evaluation import EvaluationSpec
-from converters.exam import Exam, exam_gates, prepare_exam, sit
+from converters.evaluation.candidate import EvaluationSet, evaluate, evaluation_gates, prepare_evaluation
 from converters.gates import require_passed, run_gates
 from converters.golden import record_golden
 from converters.label_file import read_label_file
 from converters.pruning import prune
 from converters.publish import Draft, draft
-from converters.release import Ingredients, write_release
+from converters.release import ReleaseInputs, write_release
 from converters.slowness import slowness_of
 from converters.sources import SourceModel, open_source
 from converters.spec import EncoderSpec, ExportSpec, PruningSpec, TrialSpec
@@ -48,7 +48,7 @@ class _Job:
     spec: ExportSpec
     source: SourceModel
     labels: Labels
-    exam: Exam
+    evaluation_set: EvaluationSet
     contract: Contract
     corpus: list[str]
     max_length: int
@@ -75,16 +75,16 @@ def _open(spec: ExportSpec, progress: Progress) -> _Job:
     source = open_source(spec.checkpoint, spec.task, spec.options)
     corpus = generated_texts(_GENERATED_TEXTS) + texts_with(source.traits.special_tokens) + given
     labels = _labels(spec, source)
-    exam = prepare_exam(spec, labels)
+    evaluation_set = prepare_evaluation(spec, labels)
     max_length = _max_length(spec, source)
     contract = spec.for_target.contract(spec.name, source.width, max_length, source.graph_inputs)
-    return _Job(spec, source, labels, exam, contract, corpus, max_length, progress)
+    return _Job(spec, source, labels, evaluation_set, contract, corpus, max_length, progress)
 
 
 def _publish(job: _Job, current: Draft) -> Manifest:
     spec, progress = job.spec, job.progress
     with tempfile.TemporaryDirectory(prefix="trireme-onnx-") as scratch:
-        made_of = _ingredients(job, Path(scratch))
+        made_of = _release_inputs(job, Path(scratch))
         progress(f"building for {spec.encoder.choice} on {spec.encoder.target}")
         manifest = write_release(spec, made_of, current)
         candidate = Candidate(made_of.source, made_of.graph, current.steps, on_cpu(manifest), job.corpus)
@@ -92,14 +92,14 @@ def _publish(job: _Job, current: Draft) -> Manifest:
         for row in run_gates(candidate):
             progress(f"gate {row.gate}: {row.status} ({row.detail})")
             rows.append(row)
-        manifest = _examined(job, candidate, made_of, replace(manifest, gates=tuple(rows)))
+        manifest = _evaluated(job, candidate, made_of, replace(manifest, gates=tuple(rows)))
         if not isinstance(spec, TrialSpec):
             require_passed(manifest.gates)
         (current.ensemble / GOLDEN_NAME).write_bytes(record_golden(candidate).to_json())
     return current.publish(manifest)
 
 
-def _ingredients(job: _Job, scratch: Path) -> Ingredients:
+def _release_inputs(job: _Job, scratch: Path) -> ReleaseInputs:
     """The fp32 graph, calibration and labels that every precision starts from; of the pruned model where it is one."""
     spec = job.spec
     job.progress("exporting the graph")
@@ -111,7 +111,7 @@ def _ingredients(job: _Job, scratch: Path) -> Ingredients:
     calibration = None
     if precisions.is_calibrated(spec.encoder.choice):
         calibration = calibration_of(_calibration_texts(spec), source, job.max_length, job.progress)
-    return Ingredients(source, graph, reference, job.labels, job.contract, job.max_length, calibration, pruning)
+    return ReleaseInputs(source, graph, reference, job.labels, job.contract, job.max_length, calibration, pruning)
 
 
 def _write_graph(job: _Job, source: SourceModel, stem: Path) -> Path:
@@ -129,29 +129,29 @@ def _calibration_texts(spec: ExportSpec) -> TaskTexts:
     return read_task_texts(spec.encoder.calibration, spec.task)
 
 
-def _examined(job: _Job, candidate: Candidate, made_of: Ingredients, manifest: Manifest) -> Manifest:
+def _evaluated(job: _Job, candidate: Candidate, made_of: ReleaseInputs, manifest: Manifest) -> Manifest:
     """The candidate beside the source's fp32 graph, which the gates of an fp32 release find equal to the source."""
-    exam, choice = job.exam, job.spec.encoder.choice
+    evaluation_set, choice = job.evaluation_set, job.spec.encoder.choice
     is_reference = precisions.is_plain_graph(choice) and made_of.reference == made_of.graph
-    if is_reference and not exam.labelled:
+    if is_reference and not evaluation_set.labelled:
         return manifest
-    job.progress(f"asking {exam.size} of {exam.origin}")
+    job.progress(f"asking {evaluation_set.size} of {evaluation_set.origin}")
     found = LocalPipeline({step.value: folder for step, folder in candidate.folders.items()}, candidate.manifest)
     truth = None if is_reference else _reference(candidate, made_of)
-    marks = sit(exam, found, truth)
-    warnings = (*manifest.encoder.warnings, *(slowness_of(choice, exam, found, truth) if truth else []))
-    verdicts = list(exam_gates(exam, marks, manifest.encoder))
+    result = evaluate(evaluation_set, found, truth)
+    warnings = (*manifest.encoder.warnings, *(slowness_of(choice, evaluation_set, found, truth) if truth else []))
+    verdicts = list(evaluation_gates(evaluation_set, result, manifest.encoder))
     for row in verdicts:
         job.progress(f"gate {row.gate}: {row.status} ({row.detail})")
     return replace(
         manifest,
         encoder=replace(manifest.encoder, warnings=warnings),
         gates=(*manifest.gates, *verdicts),
-        evaluation=marks.evaluation,
+        evaluation=result.evaluation,
     )
 
 
-def _reference(candidate: Candidate, made_of: Ingredients) -> LocalPipeline:
+def _reference(candidate: Candidate, made_of: ReleaseInputs) -> LocalPipeline:
     own, graph = candidate.manifest.encoder, made_of.reference
     facts = EncoderFacts(_REFERENCES[graph.suffix], "fp32", graph.name, own.inputs, own.output)
     folders = {step.value: folder for step, folder in candidate.folders.items()} | {Step.ENCODER.value: graph.parent}

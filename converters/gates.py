@@ -20,15 +20,15 @@ from converters.precisions.base import feed_of
 from converters.precisions.fp16 import LARGEST, extreme_of
 from converters.sources import TokenIds
 from converters.token_rows import highest_in, require_row
-from text_runtime.batching import BatchingSettings
-from text_runtime.cpu import usable_cores
-from text_runtime.encoder import EncoderRequest, TextEncoder
-from text_runtime.engines import EngineSpec, load_engine
+from text_runtime.encoder.batching import BatchingSettings
+from text_runtime.encoder.cpu import usable_cores
+from text_runtime.encoder.encoder import EncoderRequest, TextEncoder
+from text_runtime.encoder.engines import EngineSpec, load_engine
 from text_runtime.manifest import PASSED, REFUSED, GateRow
 from text_runtime.tasks import task
 from text_runtime.tensors import SCHEMA, TEXT_PAIR
-from text_runtime.tokenizer import FILE_NAME as TOKENIZER_NAME
-from text_runtime.tokenizer import TextTokenizer, TokenizedRow
+from text_runtime.tokenizers.tokenizer import FILE_NAME as TOKENIZER_NAME
+from text_runtime.tokenizers.tokenizer import TextTokenizer, TokenizedRow
 from trireme.contract.pipelines import Step
 from trireme.errors import GateError
 

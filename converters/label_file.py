@@ -6,8 +6,8 @@ from typing import Any
 
 import orjson
 
-from text_runtime.labels import parse_labels
 from text_runtime.tasks import Labels
+from text_runtime.tasks.label_files import parse_labels
 from trireme.errors import LabelsError
 
 _FIELDS = ("labels", "thresholds", "activation", "aggregation")

@@ -11,10 +11,10 @@ from pathlib import Path
 import orjson
 
 from converters.evaluation import metric_of
-from text_runtime.labels import read_labels
 from text_runtime.local import LocalPipeline, text_tensor
 from text_runtime.manifest import Manifest
 from text_runtime.tasks import Tensors, task
+from text_runtime.tasks.label_files import read_labels
 from text_runtime.tensors import TEXT
 from trireme.contract.repository import Repository
 

@@ -10,17 +10,17 @@ from converters.publish import Draft
 from converters.sources import SourceModel
 from converters.spec import ExportSpec
 from converters.token_rows import require_row
-from text_runtime.labels import FILE_NAME as LABELS_NAME
-from text_runtime.labels import labels_json
 from text_runtime.manifest import EncoderFacts, Manifest, PruningFacts, TokenizerFacts
 from text_runtime.tasks import Labels
-from text_runtime.tokenizer import FILE_NAME as TOKENIZER_NAME
+from text_runtime.tasks.label_files import FILE_NAME as LABELS_NAME
+from text_runtime.tasks.label_files import labels_json
+from text_runtime.tokenizers.tokenizer import FILE_NAME as TOKENIZER_NAME
 from trireme import __version__
 from trireme.contract.pipelines import Contract, Step
 
 
 @dataclass(frozen=True)
-class Ingredients:
+class ReleaseInputs:
     """What a release is made of: `graph` is the fp32 graph of `source`.
 
     `reference` is the fp32 graph to compare answers with: the same, or that of the model before it was pruned.
@@ -36,7 +36,7 @@ class Ingredients:
     pruning: PruningFacts | None = None
 
 
-def write_release(spec: ExportSpec, made_of: Ingredients, current: Draft) -> Manifest:
+def write_release(spec: ExportSpec, made_of: ReleaseInputs, current: Draft) -> Manifest:
     """Write every step's files; gives the manifest as it stands before the gates.
 
     Raises:
@@ -62,7 +62,7 @@ def write_release(spec: ExportSpec, made_of: Ingredients, current: Draft) -> Man
     )
 
 
-def _tokenizer(spec: ExportSpec, made_of: Ingredients) -> TokenizerFacts:
+def _tokenizer(spec: ExportSpec, made_of: ReleaseInputs) -> TokenizerFacts:
     traits, gpu = made_of.source.traits, made_of.contract.gpu
     return TokenizerFacts(
         made_of.max_length,
@@ -75,7 +75,7 @@ def _tokenizer(spec: ExportSpec, made_of: Ingredients) -> TokenizerFacts:
     )
 
 
-def _write_encoder(spec: ExportSpec, made_of: Ingredients, folder: Path) -> EncoderFacts:
+def _write_encoder(spec: ExportSpec, made_of: ReleaseInputs, folder: Path) -> EncoderFacts:
     choice, inputs = spec.encoder.choice, made_of.source.graph_inputs
     recipe = Recipe(choice.precision, made_of.graph, folder, inputs, made_of.calibration)
     return EncoderFacts(

@@ -8,8 +8,8 @@ Runtime with the TensorRT accelerator. Both want rows of equal length.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from text_runtime.buckets import buckets_up_to
-from text_runtime.engines import engine_names
+from text_runtime.encoder.buckets import buckets_up_to
+from text_runtime.encoder.engines import engine_names
 from text_runtime.manifest import Manifest
 from text_runtime.tasks import task
 from text_runtime.tensors import SCHEMA

@@ -11,7 +11,7 @@ from typing import Any
 from locust import events
 
 from loadtest.settings import Settings
-from loadtest.users import GrpcUser, HttpUser, Plan
+from loadtest.users import GrpcUser, HttpUser, LoadPlan
 from trireme.errors import TriremeError
 
 __all__ = ["GrpcUser", "HttpUser"]
@@ -35,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser, **_: Any) -> None:
 def make_plan(environment: Any, **_: Any) -> None:
     """Make the run's plan, or end with one line that says why there is none."""
     try:
-        environment.plan = Plan(Settings.from_options(environment.parsed_options))
+        environment.plan = LoadPlan(Settings.from_options(environment.parsed_options))
     except (TriremeError, ValueError) as error:
         sys.stderr.write(f"error: {error}\n")
         sys.exit(1)

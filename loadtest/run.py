@@ -10,7 +10,7 @@ from locust.event import Events
 
 from loadtest.report import Report, failures_of, row_of
 from loadtest.settings import Settings
-from loadtest.users import Plan, user_types
+from loadtest.users import LoadPlan, user_types
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ def run(settings: Settings, load: Load) -> Report:
     Raises:
         TriremeError: a server does not serve the pipeline, or there are no texts.
     """
-    plan = Plan(settings)
+    plan = LoadPlan(settings)
     types = user_types(plan)
     environment: Any = Environment(user_classes=types, events=Events(), stop_timeout=settings.timeout_s)
     environment.plan = plan

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from text_runtime.schema import parse_schema
 from text_runtime.tasks import Columns, Task, rows_of
 from text_runtime.tasks.judging import AnswerError, require
+from text_runtime.tasks.schema import parse_schema
 from text_runtime.tensors import SCHEMA, TRUNCATED_CHARS
 from trireme.client.exchange import Reply
 from trireme.errors import InputError

@@ -17,7 +17,7 @@ from trireme.client.sync_transports import Transport
 from trireme.errors import NoTaskError, TriremeError
 
 
-class Plan:
+class LoadPlan:
     """What all users of a run share: settings, texts, and the scenario with its memory of earlier answers.
 
     Raises:
@@ -71,7 +71,7 @@ class PipelineUser(User):  # type: ignore[misc]
 
     def on_start(self) -> None:
         """Connect."""
-        self.plan: Plan = self.environment.plan
+        self.plan: LoadPlan = self.environment.plan
         texts = self.plan.settings.rows * self.plan.scenario.texts_a_row
         self.requests = draw(self.plan.texts, texts, next(self.plan.numbers))
         self.transport = self.plan.connect(self.protocol)
@@ -131,6 +131,6 @@ class GrpcUser(PipelineUser):
     protocol = "grpc"
 
 
-def user_types(plan: Plan) -> list[type[PipelineUser]]:
+def user_types(plan: LoadPlan) -> list[type[PipelineUser]]:
     """The users whose protocol has an address."""
     return [each for each in (HttpUser, GrpcUser) if each.protocol in plan.protocols()]

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from converters.evaluation.base import EvaluationError, Labelled, Metric, require_known
-from text_runtime.tags import TagScheme, Word
 from text_runtime.tasks import Tensors
+from text_runtime.tasks.tags import TagScheme, Word
 from text_runtime.tensors import TEXT
 from trireme.errors import UnsupportedError
 

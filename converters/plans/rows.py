@@ -5,7 +5,7 @@ from pathlib import Path
 
 from converters.corpus import generated_texts
 from text_runtime.manifest import Manifest
-from text_runtime.tokenizer import TextTokenizer
+from text_runtime.tokenizers.tokenizer import TextTokenizer
 from trireme.text_files import read_texts
 
 _GENERATED_TEXTS = 1000

@@ -17,7 +17,7 @@ from converters.precisions.base import (
     Recipe,
     cpu_flags,
 )
-from text_runtime.engines import engine_names
+from text_runtime.encoder.engines import engine_names
 from text_runtime.manifest import CalibrationFacts
 from trireme.errors import TriremeError, UnsupportedError
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from converters.sources.base import Pooling, SourceOptions
 from converters.sources.checkpoint import read_json, read_json_list
-from text_runtime.preparation import TextPreparation
+from text_runtime.tokenizers.preparation import TextPreparation
 from trireme.errors import CheckpointError
 
 _MODES = {

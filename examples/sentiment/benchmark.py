@@ -27,7 +27,7 @@ from loadtest.bench.run import BenchSpec, run
 from loadtest.bench.target import Target, triton_body, triton_target
 from loadtest.peers.launch import PeerFiles, peers
 from loadtest.peers.usual_triton import write_usual_layout
-from text_runtime.cpu import usable_cores
+from text_runtime.encoder.cpu import usable_cores
 from trireme.contract.repository import Repository
 from trireme.serving import Server, ServerSpec, start
 
@@ -47,7 +47,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Plan:
+class Rounds:
     """What is measured of every model, how long and how often."""
 
     concurrencies: tuple[int, ...]
@@ -68,13 +68,13 @@ def main(
 ) -> None:
     """Measure every model's releases, their ceilings and the peers; of the last release its behaviour too."""
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(message)s")
-    plan = Plan(tuple(int(number) for number in concurrencies.split(",")), rounds, seconds)
+    plan = Rounds(tuple(int(number) for number in concurrencies.split(",")), rounds, seconds)
     for model in models.split(","):
         with tempfile.TemporaryDirectory(prefix="trireme-bench-") as folder:
             _bench(model, Path(folder), (releases or _RELEASES[model]).split(","), plan)
 
 
-def _bench(model: str, folder: Path, releases: list[str], plan: Plan) -> None:
+def _bench(model: str, folder: Path, releases: list[str], plan: Rounds) -> None:
     checkpoint = HERE / "checkpoint" if model == "demo" else write_large_checkpoint(folder / "large")
     repository = folder / "models"
     judged = Table("release", "MiB", "labels as fp32", "accuracy", "points lost", title=f"{model} on test.tsv")

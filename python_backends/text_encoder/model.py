@@ -1,4 +1,4 @@
-"""The Triton backend `text_encoder`: a thin shell over `text_runtime.encoder`."""
+"""The Triton backend `text_encoder`: a thin shell over `text_runtime.encoder.encoder`."""
 
 from pathlib import Path
 from typing import Any
@@ -6,16 +6,16 @@ from typing import Any
 import orjson
 import triton_python_backend_utils as pb_utils
 
-from text_runtime.batching import SETTINGS, BatchingSettings
 from text_runtime.deadlines import EXPIRED, is_over
-from text_runtime.encoder import Array, EncoderRequest, TextEncoder
-from text_runtime.engines import load_engine
+from text_runtime.encoder.batching import SETTINGS, BatchingSettings
+from text_runtime.encoder.encoder import Array, EncoderRequest, TextEncoder
+from text_runtime.encoder.engines import load_engine
+from text_runtime.encoder.execution_time import ExecutionTime
+from text_runtime.encoder.sizing import SHARES, engine_spec
 from text_runtime.manifest import read_manifest
-from text_runtime.pace import Pace
+from text_runtime.metrics.step_metrics import WorkCounters
 from text_runtime.parameters import integers
 from text_runtime.refusals import refusal, refusal_of
-from text_runtime.sizing import SHARES, engine_spec
-from text_runtime.step_metrics import WorkCounters
 from text_runtime.tasks import task
 from text_runtime.tensors import DEADLINE, INPUT_IDS, LENGTHS, TOKEN_TYPE_IDS
 
@@ -35,12 +35,12 @@ class TritonPythonModel:
         self._is_per_token = task(manifest.task).is_per_token
         self._encoder = TextEncoder(load_engine(spec), manifest, settings, spec.workers)
         self._encoder.warm_up()
-        self._pace = Pace()
+        self._execution_time = ExecutionTime()
         self._counters = WorkCounters(pb_utils, manifest, args["model_name"])
 
     def execute(self, requests: list[Any]) -> list[Any]:
         """Encode the rows of all requests together."""
-        with self._pace.execution():
+        with self._execution_time.execution():
             return self._execute(requests)
 
     def finalize(self) -> None:
@@ -72,7 +72,7 @@ class TritonPythonModel:
 
     def _unwanted(self, request: Any) -> Any:
         """The refusal of a request for whose answer nobody waits any more, or None."""
-        if self._pace.is_slow and request.is_cancelled():
+        if self._execution_time.is_slow and request.is_cancelled():
             return refusal(pb_utils, "the client cancelled the request", pb_utils.TritonError.CANCELLED)
         if is_over(pb_utils.get_input_tensor_by_name(request, DEADLINE.name).as_numpy()[0, 0]):
             return refusal(pb_utils, EXPIRED, pb_utils.TritonError.UNAVAILABLE)

@@ -9,15 +9,15 @@ from typing import Any
 import orjson
 import triton_python_backend_utils as pb_utils
 
-from text_runtime.batching import SETTINGS, BatchingSettings
-from text_runtime.encoder import Work
+from text_runtime.encoder.batching import SETTINGS, BatchingSettings
+from text_runtime.encoder.encoder import Work
+from text_runtime.encoder.execution_time import ExecutionTime
+from text_runtime.encoder.sizing import SHARES, engine_spec
 from text_runtime.local import LocalPipeline
 from text_runtime.manifest import read_manifest
-from text_runtime.pace import Pace
+from text_runtime.metrics.step_metrics import LabelCounters, WorkCounters
 from text_runtime.parameters import integers, prompt_name
 from text_runtime.refusals import refusal, refusal_of
-from text_runtime.sizing import SHARES, engine_spec
-from text_runtime.step_metrics import LabelCounters, WorkCounters
 from text_runtime.tasks import Tensors, task
 
 _STEPS = ("tokenizer", "encoder", "postprocess")
@@ -37,13 +37,13 @@ class TritonPythonModel:
         self._inputs = [tensor.name for tensor in task(manifest.task).inputs]
         self._pipeline = LocalPipeline(dict.fromkeys(_STEPS, folder), manifest, engine, settings)
         self._pipeline.warm_up()
-        self._pace = Pace()
+        self._execution_time = ExecutionTime()
         self._work = WorkCounters(pb_utils, manifest, args["model_name"])
         self._labels = LabelCounters(pb_utils, manifest)
 
     def execute(self, requests: list[Any]) -> list[Any]:
         """Answer all requests together."""
-        with self._pace.execution():
+        with self._execution_time.execution():
             return self._execute(requests)
 
     def finalize(self) -> None:
@@ -55,7 +55,7 @@ class TritonPythonModel:
         responses: list[Any] = [None] * len(requests)
         questions, places = [], []
         for index, request in enumerate(requests):
-            if self._pace.is_slow and request.is_cancelled():
+            if self._execution_time.is_slow and request.is_cancelled():
                 responses[index] = refusal(pb_utils, "the client cancelled the request", pb_utils.TritonError.CANCELLED)
                 continue
             try:

@@ -6,11 +6,11 @@ from typing import Any
 import orjson
 import triton_python_backend_utils as pb_utils
 
-from text_runtime.isolation import isolated
-from text_runtime.labels import read_labels
+from text_runtime.encoder.isolation import isolated
 from text_runtime.manifest import Manifest, read_manifest
-from text_runtime.step_metrics import LabelCounters
+from text_runtime.metrics.step_metrics import LabelCounters
 from text_runtime.tasks import Tensors, task
+from text_runtime.tasks.label_files import read_labels
 
 _ENCODER_INPUTS = ("input_ids", "token_type_ids", "lengths", "deadline_ns")
 

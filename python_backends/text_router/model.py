@@ -20,12 +20,12 @@ import numpy as np
 import orjson
 import triton_python_backend_utils as pb_utils
 
-from text_runtime.canary_metrics import CanaryMetrics
 from text_runtime.deadlines import deadline_ns, latest, timeout_us
 from text_runtime.parameters import prompt_name
-from text_runtime.patience import Patience
-from text_runtime.routing import parse_split, side_name
-from text_runtime.sampling import Sampler
+from text_runtime.routing.canary_metrics import CanaryMetrics
+from text_runtime.routing.sampling import Sampler
+from text_runtime.routing.split import parse_split, side_name
+from text_runtime.routing.wait_policy import WaitPolicy
 
 _DRAIN_S = 30.0
 _THREADS = 8
@@ -130,7 +130,7 @@ class TritonPythonModel:
         self._current, self._candidate = (
             _Release(pipeline, number) for number in (self._split.current, self._split.candidate)
         )
-        self._patience = Patience()
+        self._wait_policy = WaitPolicy()
         self._has_parameters = _has_parameters()
         self._sampler = Sampler()
         self._metrics = CanaryMetrics(pb_utils, self._split, texts.get("task", ""))
@@ -149,7 +149,7 @@ class TritonPythonModel:
         started: defaultdict[_Release, list[Future[None]]] = defaultdict(list)
         for (release, _), together in calls.items():
             started[release].append(release.start(self._answer, release, together))
-        self._patience.wait(started[self._current], started[self._candidate])
+        self._wait_policy.wait(started[self._current], started[self._candidate])
 
     def finalize(self) -> None:
         """Answer what is under way before the instance goes."""
@@ -202,7 +202,7 @@ class TritonPythonModel:
         except Exception as error:  # each of them must hear of it
             answers = [_failure(str(error)) for _ in questions]
         seconds = time.monotonic() - began
-        self._patience.note(release is self._candidate, seconds)
+        self._wait_policy.note(release is self._candidate, seconds)
         for answer in answers:
             self._metrics.count(release.number, answer, seconds)
         return answers

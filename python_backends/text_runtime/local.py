@@ -6,20 +6,20 @@ from pathlib import Path
 
 import numpy as np
 
-from text_runtime.batching import BatchingSettings
-from text_runtime.encoder import Array, EncoderRequest, TextEncoder, Work
-from text_runtime.engines import EngineSpec, load_engine
-from text_runtime.isolation import isolated
-from text_runtime.labels import read_labels
+from text_runtime.encoder.batching import BatchingSettings
+from text_runtime.encoder.encoder import Array, EncoderRequest, TextEncoder, Work
+from text_runtime.encoder.engines import EngineSpec, load_engine
+from text_runtime.encoder.isolation import isolated
+from text_runtime.encoder.sizing import engine_spec
 from text_runtime.manifest import Manifest
-from text_runtime.rows import Columns, RowTokenizer
-from text_runtime.sizing import engine_spec
 from text_runtime.tasks import Tensors, task
+from text_runtime.tasks.label_files import read_labels
 from text_runtime.tensors import INPUT_IDS, LENGTHS, TOKEN_TYPE_IDS, TRUNCATED_CHARS
+from text_runtime.tokenizers.rows import Columns, RowTokenizer
 
 
 @dataclass(frozen=True)
-class Question:
+class LocalRequest:
     """One request: the pipeline's inputs as they came, STRING [rows, 1], and as they read."""
 
     tensors: Tensors
@@ -60,25 +60,25 @@ class LocalPipeline:
         """Answer requests together; each holds the pipeline's inputs as STRING [rows, 1]."""
         return self.answer([self.read(request) for request in requests])
 
-    def read(self, request: Tensors, prompt_name: str | None = None) -> Question:
+    def read(self, request: Tensors, prompt_name: str | None = None) -> LocalRequest:
         """Read one request. See `RowTokenizer.read`.
 
         Raises:
             ValueError: it cannot be read.
         """
-        return Question(request, self._tokenizer.read(request, prompt_name))
+        return LocalRequest(request, self._tokenizer.read(request, prompt_name))
 
-    def answer(self, questions: Sequence[Question]) -> list[Tensors]:
+    def answer(self, requests: Sequence[LocalRequest]) -> list[Tensors]:
         """Answer requests together: the pipeline's outputs of each.
 
         Raises:
             Exception: one of them fails, with its reason.
         """
-        return [_required(outcome) for outcome in self.outcomes(questions)]
+        return [_required(outcome) for outcome in self.outcomes(requests)]
 
-    def outcomes(self, questions: Sequence[Question]) -> list[Tensors | Exception]:
+    def outcomes(self, requests: Sequence[LocalRequest]) -> list[Tensors | Exception]:
         """Answer requests together: the pipeline's outputs of each, or the reason for which it alone fails."""
-        encoded = self._encode(questions)
+        encoded = self._encode(requests)
         good = [tensors for tensors in encoded if not isinstance(tensors, Exception)]
         decoded = iter(isolated(good, self._decode) if good else [])
         return [tensors if isinstance(tensors, Exception) else next(decoded) for tensors in encoded]
@@ -94,23 +94,23 @@ class LocalPipeline:
     def _deeper(self, inputs: Tensors) -> Tensors:
         return _required(self._encode([self.read(inputs)])[0])
 
-    def _encode(self, questions: Sequence[Question]) -> list[Tensors | Exception]:
+    def _encode(self, requests: Sequence[LocalRequest]) -> list[Tensors | Exception]:
         """What the decoder gets of each request, or why it fails before."""
-        tokenized = isolated([question.columns for question in questions], self._tokenized)
+        tokenized = isolated([request.columns for request in requests], self._tokenized)
         rows = [(index, row) for index, row in enumerate(tokenized) if not isinstance(row, Exception)]
         outcomes: dict[int, Array | Exception] = {}
-        requests = [_request(row) for _, row in rows]
+        encoded = [_request(row) for _, row in rows]
         note = outcomes.__setitem__
-        self.work.add(self._encoder.run(requests, note, note, self._is_per_token))
+        self.work.add(self._encoder.run(encoded, note, note, self._is_per_token))
         results: list[Tensors | Exception] = [*tokenized]
         for place, (index, row) in enumerate(rows):
-            results[index] = self._with_output(questions[index], row, outcomes[place])
+            results[index] = self._with_output(requests[index], row, outcomes[place])
         return results
 
-    def _with_output(self, question: Question, row: Tensors, output: Array | Exception) -> Tensors | Exception:
+    def _with_output(self, request: LocalRequest, row: Tensors, output: Array | Exception) -> Tensors | Exception:
         if isinstance(output, Exception):
             return output
-        return {**question.tensors, **row, self._output: output}
+        return {**request.tensors, **row, self._output: output}
 
     def _tokenized(self, columns: Sequence[Columns]) -> list[Tensors]:
         return list(self._tokenizer.encode(columns))

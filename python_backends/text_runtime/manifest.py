@@ -11,8 +11,8 @@ from pathlib import Path
 
 import orjson
 
-from text_runtime.preparation import TextPreparation
 from text_runtime.records import FormatError, Record, fields_of, read_record, require_format
+from text_runtime.tokenizers.preparation import TextPreparation
 
 FILE_NAME = "manifest.json"
 FORMAT = 1

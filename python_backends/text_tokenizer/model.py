@@ -1,4 +1,4 @@
-"""The Triton backend `text_tokenizer`: a thin shell over `text_runtime.tokenizer`."""
+"""The Triton backend `text_tokenizer`: a thin shell over `text_runtime.tokenizers.tokenizer`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,14 +8,14 @@ import numpy as np
 import orjson
 import triton_python_backend_utils as pb_utils
 
-from text_runtime.buckets import Buckets
 from text_runtime.deadlines import deadline_ns
-from text_runtime.isolation import isolated
+from text_runtime.encoder.buckets import Buckets
+from text_runtime.encoder.isolation import isolated
 from text_runtime.manifest import read_manifest
 from text_runtime.parameters import prompt_name
-from text_runtime.rows import Columns, RowTokenizer
 from text_runtime.tasks import Tensors, task
 from text_runtime.tensors import DEADLINE, INPUT_IDS
+from text_runtime.tokenizers.rows import Columns, RowTokenizer
 
 
 class TritonPythonModel:

@@ -15,7 +15,7 @@ from converters.spec import LONG_TEXTS, EncoderSpec, ExportSpec
 from tests.cli.conftest import Run
 from tests.conftest import CHECKPOINT, ROOT, TASK
 from tests.small_disk import small_disk
-from text_runtime.engines import engine_names
+from text_runtime.encoder.engines import engine_names
 from text_runtime.tasks import task_names
 from trireme.cli import app as cli
 from trireme.cli import release_options

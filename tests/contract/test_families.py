@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from converters.publish import draft
-from text_runtime.labels import FILE_NAME as LABELS_NAME
 from text_runtime.manifest import EncoderFacts, Manifest, SourceFacts, TokenizerFacts
 from text_runtime.tasks import task_names
+from text_runtime.tasks.label_files import FILE_NAME as LABELS_NAME
 from text_runtime.tensors import DataType, TensorSpec
-from text_runtime.tokenizer import FILE_NAME as TOKENIZER_NAME
+from text_runtime.tokenizers.tokenizer import FILE_NAME as TOKENIZER_NAME
 from trireme.contract.configs import ensemble_config, identity_of, step_config
 from trireme.contract.families import (
     ENCODER,

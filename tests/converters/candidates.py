@@ -8,7 +8,7 @@ from converters.corpus import generated_texts
 from converters.gates import require_passed, run_gates
 from converters.sources import SourceModel
 from text_runtime.manifest import EncoderFacts, GateRow, Manifest, SourceFacts, TokenizerFacts
-from text_runtime.tokenizer import FILE_NAME
+from text_runtime.tokenizers.tokenizer import FILE_NAME
 from trireme.contract.pipelines import CHAIN, Step
 
 

@@ -13,7 +13,7 @@ import psutil
 import pytest
 from msgspec import structs
 
-from converters.compare import CandidateRow, CompareSpec, ComparisonError, Plan, compare, recommend
+from converters.compare import CandidateRow, CompareSpec, ComparisonError, Variant, compare, recommend
 from converters.compare_report import write_report
 from converters.evaluation import EvaluationSpec
 from converters.measure import Figures
@@ -63,7 +63,7 @@ def test_the_command_recommends_a_candidate_whose_export_has_the_figures_of_the_
     result = trireme("compare", CHECKPOINT, "--evaluate", few_rows, *only, "--report", tmp_path / "report")
     assert result.returncode == 0, result.stderr
     found = json.loads((tmp_path / "report/compare.json").read_bytes())
-    statuses = {row["plan"]["choice"]["method"]: row["status"] for row in found["candidates"]}
+    statuses = {row["variant"]["choice"]["method"]: row["status"] for row in found["candidates"]}
     assert statuses == {"": "passed", "dynamic": "passed", "static": "failed"}  # static has no --calibration
     assert "give --calibration FILE" in found["candidates"][2]["reason"]
     assert found["recommended"] == result.stdout.splitlines()[-1]
@@ -76,7 +76,7 @@ def test_the_command_recommends_a_candidate_whose_export_has_the_figures_of_the_
     exported = trireme("export", *options[:name], "winner", *options[name + 1 :], "-r", tmp_path / "repository")
     assert exported.returncode == 0, exported.stderr
     manifest = Repository(tmp_path / "repository").manifest("winner", 1)
-    (row,) = [r for r in found["candidates"] if r["plan"]["choice"]["method"] == manifest.encoder.method]
+    (row,) = [r for r in found["candidates"] if r["variant"]["choice"]["method"] == manifest.encoder.method]
     assert manifest.evaluation == EvaluationFacts(**row["evaluation"])
 
     page = (tmp_path / "report/compare.html").read_text(encoding="utf-8")
@@ -103,7 +103,7 @@ def test_a_hanging_candidate_ends_with_all_its_processes_and_the_next_is_tried(f
     spec = spec_of(few_rows, only=("int8 static",), calibration=tmp_path / "pipe", timeout_s=4.0)
     before = set(psutil.Process().children(recursive=True))
     rows = compare(spec, lambda line: None)
-    assert [row.plan.choice.engine for row in rows] == ["onnxruntime", "openvino"]
+    assert [row.variant.choice.engine for row in rows] == ["onnxruntime", "openvino"]
     assert {row.reason for row in rows} == {"it did not end within 4 s (--timeout)"}
     assert not set(psutil.Process().children(recursive=True)) - before
 
@@ -118,7 +118,7 @@ def row_of(method: str, texts_per_s: float, **changes: object) -> CandidateRow:
     """A measured candidate."""
     figures = Figures(1000, 0.1, 10.0, 1.0, 10.0, texts_per_s)
     facts = EvaluationFacts("accuracy", 0.8, 0.8, 0.0, 100, "")
-    row = CandidateRow(Plan(Choice("e", "int8", method)), PASSED, "", figures, 1.0, facts)
+    row = CandidateRow(Variant(Choice("e", "int8", method)), PASSED, "", figures, 1.0, facts)
     return replace(row, **changes)  # type: ignore[arg-type]
 
 
@@ -133,8 +133,8 @@ def test_of_those_as_fast_one_without_warnings_is_recommended() -> None:
 
 
 def test_pruned_models_are_tried_in_fp32_and_int8() -> None:
-    plans = spec_of(TEST_ROWS, prunings=(PruningSpec(0.5, 2),)).plans()
-    pruned = {str(plan) for plan in plans if plan.pruning}
+    variants = spec_of(TEST_ROWS, prunings=(PruningSpec(0.5, 2),)).variants()
+    pruned = {str(variant) for variant in variants if variant.pruning}
     assert {
         "onnxruntime fp32, 50% kept",
         "onnxruntime int8 dynamic, 50% kept",
@@ -144,10 +144,10 @@ def test_pruned_models_are_tried_in_fp32_and_int8() -> None:
 
 
 def test_the_report_says_how_much_of_a_pruned_candidate_was_kept(tmp_path: Path) -> None:
-    rows = [row_of("static", 10.0, plan=Plan(Choice("e", "int8", "static"), PruningSpec(0.5, 2)))]
+    rows = [row_of("static", 10.0, variant=Variant(Choice("e", "int8", "static"), PruningSpec(0.5, 2)))]
     write_report(rows, "", tmp_path)
     (found,) = json.loads((tmp_path / "compare.json").read_bytes())["candidates"]
-    assert found["plan"]["pruning"] == {"share": 0.5, "recover_epochs": 2}
+    assert found["variant"]["pruning"] == {"share": 0.5, "recover_epochs": 2}
 
 
 def test_every_candidate_is_of_all_that_an_export_may_be_told(tmp_path: Path) -> None:
@@ -165,10 +165,10 @@ def test_every_candidate_is_of_all_that_an_export_may_be_told(tmp_path: Path) ->
         corpus=Path("corpus.txt"),
     )
     spec = CompareSpec(described, only=("openvino int8 static",))
-    (plan,) = spec.plans()
-    exported = spec.export_of(plan)
+    (variant,) = spec.variants()
+    exported = spec.export_of(variant)
     assert exported == structs.replace(described, encoder=EncoderSpec("openvino", "int8", "static", REVIEWS))
-    trial = spec.trial_of(plan, tmp_path / "models", tmp_path)
+    trial = spec.trial_of(variant, tmp_path / "models", tmp_path)
     own = {"name": trial.name, "repository": tmp_path / "models"}
     assert structs.asdict(trial) == structs.asdict(exported) | own | {"lessons": tmp_path}
     assert from_document(to_document(trial), TrialSpec, "") == trial
@@ -193,7 +193,7 @@ def test_the_winner_of_all_candidates_serves_with_the_accuracy_of_the_table(
     best = recommend(rows)
     assert best is not None
     assert best.evaluation is not None
-    command = command_for(spec_of(TEST_ROWS, calibration=REVIEWS).export_of(best.plan))
+    command = command_for(spec_of(TEST_ROWS, calibration=REVIEWS).export_of(best.variant))
     assert trireme(*shlex.split(command)[1:], "-r", tmp_path / "repository").returncode == 0
     with (
         start(ServerSpec(tmp_path / "repository", 0, 0, 0)) as server,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from converters.compare import FAILED, CandidateRow, Plan
+from converters.compare import FAILED, CandidateRow, Variant
 from converters.compare_report import table_of, write_report
 from converters.measure import Figures
 from converters.precisions import Choice
@@ -24,14 +24,14 @@ def candidate(
     """A measured candidate."""
     figures = Figures(int(texts_per_s * 1024), 0.1, 10.0, 1.0, 10.0, texts_per_s)
     facts = EvaluationFacts("accuracy", accuracy, 0.82, 100 * (0.82 - accuracy), 500, "")
-    return CandidateRow(Plan(Choice("engine", precision)), status, reason, figures, accuracy + 0.1, facts)
+    return CandidateRow(Variant(Choice("engine", precision)), status, reason, figures, accuracy + 0.1, facts)
 
 
 ROWS = [
     candidate("fp32", 2000.0, 0.82),
     candidate("int4", 4000.0, 0.70, REFUSED, REASON),
     candidate("int8", 3000.0, 0.81),
-    CandidateRow(Plan(Choice("engine", "bf16")), FAILED, CRASH),
+    CandidateRow(Variant(Choice("engine", "bf16")), FAILED, CRASH),
 ]
 
 

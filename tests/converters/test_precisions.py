@@ -22,7 +22,7 @@ from converters.sources import TokenIds, open_source
 from tests.conftest import CHECKPOINT, ROOT, TASK, once
 from tests.forks import forks_from_now
 from tests.small_disk import small_disk
-from text_runtime.engines import EngineSpec, load_engine
+from text_runtime.encoder.engines import EngineSpec, load_engine
 from text_runtime.local import LocalPipeline, text_tensor
 from text_runtime.manifest import EncoderFacts, Manifest
 from trireme.client import Client
@@ -79,7 +79,7 @@ def fp32_onnx(shared_folder: Path) -> Path:
 def feeds(repository: Path, reviews: list[str]) -> list[Feeds]:
     """The 500 held-out reviews as inputs of the demo's graph, one at a time, short ones first (OpenVINO compiles for
     each new length)."""
-    from text_runtime.tokenizer import TextTokenizer
+    from text_runtime.tokenizers.tokenizer import TextTokenizer
 
     facts = Repository(repository).manifest("sentiment", 1).tokenizer
     rows = TextTokenizer(repository / "sentiment_tokenizer/1", facts).encode(reviews)

@@ -8,9 +8,9 @@ import pytest
 
 from converters.export import EncoderSpec, ExportSpec, export
 from tests.conftest import CHECKPOINT, ROOT, TASK
-from text_runtime.buckets import Buckets
-from text_runtime.rows import RowTokenizer
+from text_runtime.encoder.buckets import Buckets
 from text_runtime.tensors import TEXT
+from text_runtime.tokenizers.rows import RowTokenizer
 from trireme.contract.pipelines import Step
 from trireme.contract.repository import Repository
 from trireme.errors import ContractError, UnsupportedError

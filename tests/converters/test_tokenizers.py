@@ -21,7 +21,7 @@ from tests.conftest import CHECKPOINT, TASK
 from tests.converters.candidates import gate
 from tests.converters.checkpoints import TEXTS, make_model, write_checkpoint, write_tokenizer_config
 from text_runtime.manifest import TokenizerFacts
-from text_runtime.tokenizer import FILE_NAME, TextTokenizer
+from text_runtime.tokenizers.tokenizer import FILE_NAME, TextTokenizer
 from trireme.contract.pipelines import Step
 from trireme.contract.repository import Repository
 from trireme.errors import GateError

@@ -18,7 +18,7 @@ from converters.sources import Pooling, SourceOptions, open_source
 from converters.sources.checkpoint import INDEX
 from tests.conftest import TASK
 from tests.huggingface.checkpoints import write_hugging_face
-from text_runtime.tokenizer import TextTokenizer
+from text_runtime.tokenizers.tokenizer import TextTokenizer
 from trireme.errors import CheckpointError, InterpreterError
 
 pytestmark = pytest.mark.xdist_group("huggingface")

@@ -14,7 +14,7 @@ import pytest
 from tests.parity.answers import NAME
 from tests.parity.cases import is_long_run
 from tests.parity.strings import any_string
-from text_runtime.tokenizer import TextTokenizer
+from text_runtime.tokenizers.tokenizer import TextTokenizer
 from trireme.contract.repository import Repository
 
 pytestmark = [

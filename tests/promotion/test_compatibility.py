@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from text_runtime.labels import read_labels
 from text_runtime.manifest import parse_manifest
+from text_runtime.tasks.label_files import read_labels
 from trireme.contract.repository import Repository
 from trireme.errors import RepositoryError
 from trireme.promotion.intent import IntentFile

@@ -7,7 +7,7 @@ import pytest
 
 from tests.promotion.releases import NAME
 from text_runtime.golden import difference
-from text_runtime.routing import Split, parse_split
+from text_runtime.routing.split import Split, parse_split
 from trireme.contract.integrity import verify_release
 from trireme.contract.repository import Repository
 from trireme.errors import MemoryShortError

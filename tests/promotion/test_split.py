@@ -14,7 +14,7 @@ from tritonclient.utils import InferenceServerException
 
 from tests.promotion.load import Answer, Load, goldens_of
 from tests.promotion.releases import NAME
-from text_runtime.routing import Split
+from text_runtime.routing.split import Split
 from trireme.promotion.metrics import CanaryCounts, read_counts
 from trireme.promotion.promoter import promoting
 from trireme.promotion.spec import PromotionSpec

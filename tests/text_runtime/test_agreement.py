@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from text_runtime.probe import probe_of
-from text_runtime.sampling import Sampler
+from text_runtime.routing.sampling import Sampler
 from text_runtime.tasks import Outputs, task, task_names
 
 

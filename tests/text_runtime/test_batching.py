@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from text_runtime.batching import Batcher, BatchingSettings
+from text_runtime.encoder.batching import Batcher, BatchingSettings
 
 LONGEST = 128
 LENGTHS = st.lists(st.integers(1, LONGEST), max_size=200)

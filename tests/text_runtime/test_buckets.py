@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from text_runtime.buckets import Buckets, buckets_up_to
+from text_runtime.encoder.buckets import Buckets, buckets_up_to
 from text_runtime.manifest import TokenizerFacts
 
 BUCKETS = (4, 8, 16)

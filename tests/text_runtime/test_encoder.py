@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from text_runtime.batching import BatchingSettings
-from text_runtime.encoder import EncoderRequest, TextEncoder
+from text_runtime.encoder.batching import BatchingSettings
+from text_runtime.encoder.encoder import EncoderRequest, TextEncoder
 from text_runtime.manifest import EncoderFacts, Manifest, SourceFacts, TokenizerFacts
 
 MANIFEST = Manifest(

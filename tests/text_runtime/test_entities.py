@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from tests.tasks.checkpoints import vocabulary
 from text_runtime.manifest import TokenizerFacts
-from text_runtime.rows import RowTokenizer
 from text_runtime.tasks import Labels, task
 from text_runtime.tensors import INPUT_IDS, LENGTHS, SPANS
+from text_runtime.tokenizers.rows import RowTokenizer
 
 NAMES = ("O", *(f"{position}-{label}" for label in ("PER", "LOC", "ORG") for position in "BIES"))
 PLAIN = ("O", "PER", "LOC")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from text_runtime.preparation import TextPreparation
+from text_runtime.tokenizers.preparation import TextPreparation
 
 
 def test_a_prompt_stands_in_front_and_both_are_stripped_and_lowered_together() -> None:

@@ -8,8 +8,8 @@ from tokenizers import Tokenizer
 
 from tests.tasks.checkpoints import vocabulary
 from text_runtime.manifest import TokenizerFacts
-from text_runtime.prompt_tokenizer import PromptTokenizer
-from text_runtime.schema import ANSWER_END
+from text_runtime.tasks.schema import ANSWER_END
+from text_runtime.tokenizers.prompt_tokenizer import PromptTokenizer
 
 MAX_LENGTH = 32
 FACTS = TokenizerFacts(MAX_LENGTH, 0)

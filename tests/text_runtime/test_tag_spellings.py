@@ -2,7 +2,7 @@
 
 import pytest
 
-from text_runtime.tags import TagScheme, Word
+from text_runtime.tasks.tags import TagScheme, Word
 
 Found = list[tuple[int, int, str]]
 

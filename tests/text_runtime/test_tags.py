@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from text_runtime.tags import TagScheme, Word
+from text_runtime.tasks.tags import TagScheme, Word
 
 SCHEMES = ("BIO", "IO", "BIOES", "BILOU", "BMESO")
 FORMS = ("{position}-{label}", "{position}_{label}", "{label}-{position}", "{label}_{position}")

@@ -13,9 +13,9 @@ from tokenizers import Encoding, Regex, Tokenizer, decoders, models, normalizers
 
 from converters.corpus import generated_texts
 from text_runtime.manifest import TokenizerFacts
-from text_runtime.prompt_tokenizer import PromptTokenizer
-from text_runtime.tokenizer import FILE_NAME, TextTokenizer
-from text_runtime.windows import MAX_WINDOWS
+from text_runtime.tokenizers.prompt_tokenizer import PromptTokenizer
+from text_runtime.tokenizers.tokenizer import FILE_NAME, TextTokenizer
+from text_runtime.tokenizers.windows import MAX_WINDOWS
 
 _SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 _CORPUS = [*generated_texts(150), "the quick brown fox jumps over the lazy dog " * 20, "很好的酒店，服务也不错。" * 20]

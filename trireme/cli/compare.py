@@ -41,9 +41,9 @@ def compare(
         rows = run(spec, progress)
     stdout.print(comparison_table(*table_of(rows)))
     best = recommend(rows)
-    command = command_for(spec.export_of(best.plan)) if best else ""
+    command = command_for(spec.export_of(best.variant)) if best else ""
     write_report(rows, command, report)
     if best is None:
         raise NoCandidateError
-    save_spec(spec.export_of(best.plan), report / RECOMMENDED)
-    stdout.print(f"recommended: {best.plan}, written to {report / RECOMMENDED}", command, sep="\n", soft_wrap=True)
+    save_spec(spec.export_of(best.variant), report / RECOMMENDED)
+    stdout.print(f"recommended: {best.variant}, written to {report / RECOMMENDED}", command, sep="\n", soft_wrap=True)

@@ -9,7 +9,7 @@ from trireme.client.async_transports import async_transport
 from trireme.client.columns import checked
 from trireme.client.exchange import Call, Columns, Outputs, Reply, Request, Signature, joined, requests_of
 from trireme.client.retries import Retries
-from trireme.client.terms import Terms
+from trireme.client.settings import ClientSettings
 
 
 class AsyncClient(TaskMethods, AsyncAsker):
@@ -21,8 +21,8 @@ class AsyncClient(TaskMethods, AsyncAsker):
     def __init__(
         self, address: Address | str, pipeline: str, timeout_s: float = 30.0, retries: Retries | None = None
     ) -> None:
-        self._terms = Terms.of(address, pipeline, timeout_s, retries)
-        self._transport = async_transport(self._terms.address)
+        self._settings = ClientSettings.of(address, pipeline, timeout_s, retries)
+        self._transport = async_transport(self._settings.address)
         self._signature: Signature | None = None
 
     async def __aenter__(self) -> "AsyncClient":
@@ -37,8 +37,9 @@ class AsyncClient(TaskMethods, AsyncAsker):
 
     async def ask(self, question: Question[Result]) -> Result:
         """Ask what a task's method asks, and decode what comes."""
-        columns, call = checked(question.columns), self._terms.call(question.key, question.timeout_s, question.prompt)
-        self._terms.require_task(await self._described(call), question.task_name)
+        columns = checked(question.columns)
+        call = self._settings.call(question.key, question.timeout_s, question.prompt)
+        self._settings.require_task(await self._described(call), question.task_name)
         return question.decode(await self._infer(columns, call))
 
     async def infer(
@@ -50,24 +51,24 @@ class AsyncClient(TaskMethods, AsyncAsker):
         timeout_s: float | None = None,
     ) -> Outputs:
         """A pipeline's raw outputs, whatever its task: for each input one text a row."""
-        return await self._infer(columns, self._terms.call(key, timeout_s, prompt))
+        return await self._infer(columns, self._settings.call(key, timeout_s, prompt))
 
     async def task_name(self) -> str:
         """The pipeline's task, as the server's metadata tells it. Raises as `Client.task_name` does."""
-        return self._terms.task_of(await self._described(self._terms.call()))
+        return self._settings.task_of(await self._described(self._settings.call()))
 
     async def _infer(self, columns: Columns, call: Call) -> Outputs:
         replies = [await self._send(request) for request in requests_of(call, columns)]
         return joined(replies, await self._described(call))
 
     async def _send(self, request: Request) -> Reply:
-        return await AsyncRetrying(**self._terms.retries.options(request.call))(self._transport.infer, request)
+        return await AsyncRetrying(**self._settings.retries.options(request.call))(self._transport.infer, request)
 
     async def _described(self, call: Call) -> Signature:
         """What the pipeline takes and gives: asked once, since a contract never changes."""
         if self._signature is not None:
             return self._signature
-        retrying = AsyncRetrying(**self._terms.retries.options(call))
+        retrying = AsyncRetrying(**self._settings.retries.options(call))
         signature: Signature = await retrying(self._transport.signature, call)
         self._signature = signature
         return signature

@@ -12,7 +12,7 @@ import tritonclient.http.aio as triton_http
 from trireme.client.address import Address
 from trireme.client.channels import CHANNEL
 from trireme.client.exchange import Call, Reply, Request, Signature
-from trireme.client.failures import Target, translated
+from trireme.client.failures import Attempt, translated
 from trireme.client.wires import GRPC, HTTP
 
 
@@ -53,14 +53,14 @@ class AsyncHttpTransport(AsyncTransport):
 
     async def signature(self, call: Call) -> Signature:
         """See the base class."""
-        with translated(Target(self._location, call), (OSError, aiohttp.ClientError)):
+        with translated(Attempt(self._location, call), (OSError, aiohttp.ClientError)):
             question = self._client.get_model_metadata(call.pipeline)
             return HTTP.signature(await asyncio.wait_for(question, call.remaining_s))
 
     async def infer(self, request: Request) -> Reply:
         """See the base class."""
         query = HTTP.query(request)
-        with translated(Target(self._location, request.call, request), (OSError, aiohttp.ClientError)):
+        with translated(Attempt(self._location, request.call, request), (OSError, aiohttp.ClientError)):
             return HTTP.reply(await asyncio.wait_for(self._client.infer(**query), request.call.remaining_s))
 
     def _open(self) -> Any:
@@ -72,14 +72,14 @@ class AsyncGrpcTransport(AsyncTransport):
 
     async def signature(self, call: Call) -> Signature:
         """See the base class."""
-        with translated(Target(self._location, call), ()):
+        with translated(Attempt(self._location, call), ()):
             question = self._client.get_model_metadata(call.pipeline, client_timeout=call.remaining_s)
             return GRPC.signature(await question)
 
     async def infer(self, request: Request) -> Reply:
         """See the base class."""
         query = GRPC.query(request)
-        with translated(Target(self._location, request.call, request), ()):
+        with translated(Attempt(self._location, request.call, request), ()):
             return GRPC.reply(await self._client.infer(**query, client_timeout=request.call.remaining_s))
 
     def _open(self) -> Any:

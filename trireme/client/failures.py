@@ -30,7 +30,7 @@ _ROW = re.compile(r"(input '[^']+', row )(\d+)")
 
 
 @dataclass(frozen=True)
-class Target:
+class Attempt:
     """What was asked of which server; errors name both."""
 
     server: str
@@ -39,7 +39,7 @@ class Target:
 
 
 @contextmanager
-def translated(target: Target, lost: tuple[type[Exception], ...]) -> Iterator[None]:
+def translated(target: Attempt, lost: tuple[type[Exception], ...]) -> Iterator[None]:
     """Run a transport's exchange.
 
     Args:
@@ -63,7 +63,7 @@ def translated(target: Target, lost: tuple[type[Exception], ...]) -> Iterator[No
         raise UnavailableError(target.server, str(error) or type(error).__name__) from error
 
 
-def _translation(error: InferenceServerException, target: Target) -> TriremeError:
+def _translation(error: InferenceServerException, target: Attempt) -> TriremeError:
     status, pipeline, message = str(error.status()), target.call.pipeline, _NOISE.sub("", str(error.message()))
     if status in _TIMED_OUT or EXPIRED in message:  # said with the status of a server that is away
         return TimedOutError(pipeline, target.server, target.call.timeout_s)

@@ -8,8 +8,8 @@ from trireme.client.address import Address
 from trireme.client.columns import checked
 from trireme.client.exchange import Call, Columns, Outputs, Reply, Request, Signature, joined, requests_of
 from trireme.client.retries import Retries
+from trireme.client.settings import ClientSettings
 from trireme.client.sync_transports import sync_transport
-from trireme.client.terms import Terms
 
 
 class Client(TaskMethods, SyncAsker):
@@ -31,8 +31,8 @@ class Client(TaskMethods, SyncAsker):
     def __init__(
         self, address: Address | str, pipeline: str, timeout_s: float = 30.0, retries: Retries | None = None
     ) -> None:
-        self._terms = Terms.of(address, pipeline, timeout_s, retries)
-        self._transport = sync_transport(self._terms.address)
+        self._settings = ClientSettings.of(address, pipeline, timeout_s, retries)
+        self._transport = sync_transport(self._settings.address)
         self._signature: Signature | None = None
 
     def __enter__(self) -> "Client":
@@ -47,8 +47,9 @@ class Client(TaskMethods, SyncAsker):
 
     def ask(self, question: Question[Result]) -> Result:
         """Ask what a task's method asks, and decode what comes."""
-        columns, call = checked(question.columns), self._terms.call(question.key, question.timeout_s, question.prompt)
-        self._terms.require_task(self._described(call), question.task_name)
+        columns = checked(question.columns)
+        call = self._settings.call(question.key, question.timeout_s, question.prompt)
+        self._settings.require_task(self._described(call), question.task_name)
         return question.decode(self._infer(columns, call))
 
     def infer(
@@ -60,7 +61,7 @@ class Client(TaskMethods, SyncAsker):
         timeout_s: float | None = None,
     ) -> Outputs:
         """A pipeline's raw outputs, whatever its task: for each input one text a row."""
-        return self._infer(columns, self._terms.call(key, timeout_s, prompt))
+        return self._infer(columns, self._settings.call(key, timeout_s, prompt))
 
     def task_name(self) -> str:
         """The pipeline's task, as the server's metadata tells it.
@@ -68,18 +69,18 @@ class Client(TaskMethods, SyncAsker):
         Raises:
             NoTaskError: the model is no pipeline.
         """
-        return self._terms.task_of(self._described(self._terms.call()))
+        return self._settings.task_of(self._described(self._settings.call()))
 
     def _infer(self, columns: Columns, call: Call) -> Outputs:
         replies = [self._send(request) for request in requests_of(call, columns)]
         return joined(replies, self._described(call))
 
     def _send(self, request: Request) -> Reply:
-        return Retrying(**self._terms.retries.options(request.call))(self._transport.infer, request)
+        return Retrying(**self._settings.retries.options(request.call))(self._transport.infer, request)
 
     def _described(self, call: Call) -> Signature:
         """What the pipeline takes and gives: asked once, since a contract never changes."""
         if self._signature is None:
-            retrying = Retrying(**self._terms.retries.options(call))
+            retrying = Retrying(**self._settings.retries.options(call))
             self._signature = retrying(self._transport.signature, call)
         return self._signature

@@ -15,7 +15,7 @@ from tritonclient.utils import InferenceServerException
 from trireme.client.address import Address
 from trireme.client.channels import CHANNEL
 from trireme.client.exchange import Call, Reply, Request, Signature
-from trireme.client.failures import Target, translated
+from trireme.client.failures import Attempt, translated
 from trireme.client.wires import GRPC, HTTP, Wire
 
 
@@ -51,13 +51,13 @@ class HttpTransport(Transport):
 
     def signature(self, call: Call) -> Signature:
         """See the base class."""
-        with self._client(Target(self._location, call)) as client:
+        with self._client(Attempt(self._location, call)) as client:
             return HTTP.signature(client.get_model_metadata(call.pipeline))
 
     def infer(self, request: Request) -> Reply:
         """See the base class."""
         query = HTTP.query(request)
-        with self._client(Target(self._location, request.call, request)) as client:
+        with self._client(Attempt(self._location, request.call, request)) as client:
             return HTTP.reply(client.infer(**query))
 
     def close(self) -> None:
@@ -66,7 +66,7 @@ class HttpTransport(Transport):
             client.close()
 
     @contextmanager
-    def _client(self, target: Target) -> Iterator[Any]:
+    def _client(self, target: Attempt) -> Iterator[Any]:
         """This thread's client, within the call's time. tritonclient's own time-outs count for each read of a socket
         by itself, and for all calls alike; its sockets are gevent's, so gevent can end the whole exchange."""
         with translated(target, (OSError, HTTPParseError)):
@@ -98,13 +98,13 @@ class GrpcTransport(Transport):
 
     def signature(self, call: Call) -> Signature:
         """See the base class."""
-        with translated(Target(self._location, call), ()):
+        with translated(Attempt(self._location, call), ()):
             return GRPC.signature(self._client.get_model_metadata(call.pipeline, client_timeout=call.remaining_s))
 
     def infer(self, request: Request) -> Reply:
         """See the base class."""
         query = GRPC.query(request)
-        with translated(Target(self._location, request.call, request), ()):
+        with translated(Attempt(self._location, request.call, request), ()):
             return GRPC.reply(self._client.infer(**query, client_timeout=request.call.remaining_s))
 
     def close(self) -> None:

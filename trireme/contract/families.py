@@ -77,7 +77,7 @@ class StepLayout:
         """The models, in the order in which the ensemble calls them."""
         return tuple(model.step for model in self.models)
 
-    def doer(self, step: Step) -> Step:
+    def executor(self, step: Step) -> Step:
         """The one that does a step's work: its own model, or the one that joins all steps."""
         return step if step in self.steps else self.steps[0]
 

@@ -112,7 +112,7 @@ class PipelineContract(ABC):
 
     def model_of(self, step: Step) -> str:
         """The model that does a step's work."""
-        return self.layout.doer(step).model_name(self.pipeline)
+        return self.layout.executor(step).model_name(self.pipeline)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from tritonclient.grpc.model_config_pb2 import ModelConfig
 
 from text_runtime.manifest import FILE_NAME, Manifest, read_manifest
 from text_runtime.records import FormatError
-from text_runtime.routing import side_name
+from text_runtime.routing.split import side_name
 from trireme.contract import configs
 from trireme.contract.configs import identity_of
 from trireme.contract.families import ENCODER, Family, Identity, Step, StepLayout, all_layouts, family_named
@@ -98,12 +98,12 @@ class Repository:
 
     def step_folder(self, pipeline: str, step: Step) -> Path:
         """The folder of the model that does a step's work."""
-        return self.root / self.layout(pipeline).doer(step).model_name(pipeline)
+        return self.root / self.layout(pipeline).executor(step).model_name(pipeline)
 
     def release_folders(self, pipeline: str, release: int) -> dict[str, Path]:
         """Where the files of each step of a release are; of an encoder's: `tokenizer`, `encoder`, `postprocess`."""
         layout, steps = self.layout(pipeline), self.family(pipeline).steps
-        return {step.value: self.root / layout.doer(step).model_name(pipeline) / str(release) for step in steps}
+        return {step.value: self.root / layout.executor(step).model_name(pipeline) / str(release) for step in steps}
 
     def folders(self, pipeline: str) -> list[Path]:
         """All folders of a pipeline: its steps', then the ensemble's."""

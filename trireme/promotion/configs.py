@@ -10,7 +10,7 @@ from tritonclient.grpc.model_config_pb2 import (
     ModelParameter,
 )
 
-from text_runtime.routing import Split
+from text_runtime.routing.split import Split
 from trireme.contract.configs import specific_versions
 from trireme.contract.pipelines import task_of
 from trireme.contract.repository import ROUTER_BACKEND, ROUTER_VERSION

@@ -6,7 +6,7 @@ from typing import Any
 
 from tritonclient.grpc.model_config_pb2 import ModelConfig
 
-from text_runtime.routing import side_name
+from text_runtime.routing.split import side_name
 from text_runtime.tasks import Task, columns_of, task
 from trireme.contract.atomic_files import replace_text
 from trireme.contract.configs import render

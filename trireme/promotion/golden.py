@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from text_runtime.golden import GoldenRequests, difference, read_golden
-from text_runtime.routing import side_name
+from text_runtime.routing.split import side_name
 from trireme.errors import GoldenError, RepositoryError
 from trireme.promotion.disk import PipelineDisk
 from trireme.promotion.replica import Replica

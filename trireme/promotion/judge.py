@@ -40,7 +40,7 @@ class Thresholds:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Measure:
     """One measure of both sides against its limit."""
 
     measure: str
@@ -64,7 +64,7 @@ class Finding:
 class Verdict:
     """What was found, and the move that followed from it."""
 
-    findings: list[Finding]
+    findings: list[Measure]
     entry: Entry
 
     @property
@@ -98,12 +98,12 @@ def judge_canary(spec: PromotionSpec, release: int, seconds: float, limits: Thre
         return Verdict(findings, promoter.promote(release, evidence))
 
 
-def reason_against(findings: Sequence[Finding]) -> str:
+def reason_against(findings: Sequence[Measure]) -> str:
     """Why a candidate may not be promoted; empty if it may."""
     return "; ".join(str(finding) for finding in findings if not finding.is_passed)
 
 
-def watch(spec: PromotionSpec, release: int, seconds: float, limits: Thresholds) -> list[Finding]:
+def watch(spec: PromotionSpec, release: int, seconds: float, limits: Thresholds) -> list[Measure]:
     """Compare both sides over some seconds."""
     current = spec.disk.layout().traffic.current
     targets = spec.targets()
@@ -114,7 +114,7 @@ def watch(spec: PromotionSpec, release: int, seconds: float, limits: Thresholds)
     return compare(ours, theirs, after.agreement - before.agreement, limits)
 
 
-def compare(current: Side, candidate: Side, agreement: Agreement, limits: Thresholds) -> list[Finding]:
+def compare(current: Side, candidate: Side, agreement: Agreement, limits: Thresholds) -> list[Measure]:
     """A finding for each measure; too few requests or compared texts fail, whatever they show.
 
     Labels are measured where the task has any.
@@ -123,26 +123,26 @@ def compare(current: Side, candidate: Side, agreement: Agreement, limits: Thresh
     rates = current.failure_rate, candidate.failure_rate
     p99s = current.percentile_s(0.99), candidate.percentile_s(0.99)
     return [
-        Finding(REQUESTS, current.requests, candidate.requests, limits.requests, fewest >= limits.requests),
-        Finding("failure rate", *rates, rates[0] + limits.failure_rate, rates[1] <= rates[0] + limits.failure_rate),
-        Finding("p99 seconds", *p99s, p99s[0] * limits.p99_ratio, p99s[1] <= p99s[0] * limits.p99_ratio),
+        Measure(REQUESTS, current.requests, candidate.requests, limits.requests, fewest >= limits.requests),
+        Measure("failure rate", *rates, rates[0] + limits.failure_rate, rates[1] <= rates[0] + limits.failure_rate),
+        Measure("p99 seconds", *p99s, p99s[0] * limits.p99_ratio, p99s[1] <= p99s[0] * limits.p99_ratio),
         *_label_findings(current, candidate, limits),
         *_agreement_findings(agreement, limits),
     ]
 
 
-def _label_findings(current: Side, candidate: Side, limits: Thresholds) -> list[Finding]:
+def _label_findings(current: Side, candidate: Side, limits: Thresholds) -> list[Measure]:
     if not current.labels.total() + candidate.labels.total():
         return []
     shift = label_shift(current, candidate)
-    return [Finding("label shift", 0.0, shift, limits.label_shift, shift <= limits.label_shift)]
+    return [Measure("label shift", 0.0, shift, limits.label_shift, shift <= limits.label_shift)]
 
 
-def _agreement_findings(agreement: Agreement, limits: Thresholds) -> list[Finding]:
+def _agreement_findings(agreement: Agreement, limits: Thresholds) -> list[Measure]:
     texts, mean = agreement.texts, agreement.mean
     return [
-        Finding(COMPARED, texts, texts, limits.compared, texts >= max(1, limits.compared)),
-        Finding(AGREEMENT, 1.0, mean, limits.agreement, mean >= limits.agreement),
+        Measure(COMPARED, texts, texts, limits.compared, texts >= max(1, limits.compared)),
+        Measure(AGREEMENT, 1.0, mean, limits.agreement, mean >= limits.agreement),
     ]
 
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from text_runtime.routing import Split
+from text_runtime.routing.split import Split
 
 
 class Traffic(msgspec.Struct, frozen=True, array_like=True):

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from text_runtime.canary_metrics import PREFIX
+from text_runtime.routing.canary_metrics import PREFIX
 from trireme.admin import Endpoint, scrape
 from trireme.promotion.agreement import Agreement
 

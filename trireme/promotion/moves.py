@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from text_runtime.routing import side_name
+from text_runtime.routing.split import side_name
 from trireme.errors import LoadError, ServerError
 from trireme.promotion.configs import traffic_of
 from trireme.promotion.disk import PipelineDisk

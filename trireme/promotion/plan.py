@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from text_runtime.routing import side_name
+from text_runtime.routing.split import side_name
 from trireme.errors import PromotionError
 from trireme.promotion.checks import require_stageable
 from trireme.promotion.layout import Layout, Traffic

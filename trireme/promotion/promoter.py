@@ -13,7 +13,7 @@ from trireme.promotion.fleet import Fleet
 from trireme.promotion.golden import require_golden
 from trireme.promotion.intent import Intent
 from trireme.promotion.ledger import Entry
-from trireme.promotion.mirror import mirror
+from trireme.promotion.mlflow_sync import sync_mlflow
 from trireme.promotion.moves import Mover
 from trireme.promotion.plan import Move, Planner
 from trireme.promotion.recovery import recover
@@ -32,7 +32,7 @@ def promoting(spec: PromotionSpec) -> Iterator["Promoter"]:
     """
     folder = spec.disk.repository.pipeline_folder(spec.pipeline)
     with ExitStack() as unlocked, exclusive(folder, spec.pipeline), Fleet(spec.targets()) as fleet:
-        unlocked.callback(mirror, spec)
+        unlocked.callback(sync_mlflow, spec)
         yield Promoter(spec, fleet, recover(spec, fleet))
 
 

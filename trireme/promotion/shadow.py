@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from text_runtime.routing import side_name
+from text_runtime.routing.split import side_name
 from text_runtime.tasks import Answer, Asked, Task, columns_of, rows_of
 from trireme.errors import InputError, PromotionError
 from trireme.promotion.agreement import Agreement

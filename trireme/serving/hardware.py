@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psutil
 
-from text_runtime.cpu import usable_cores
+from text_runtime.encoder.cpu import usable_cores
 from trireme.serving.finding import OK, Finding, verdict
 
 _FLAGS = {

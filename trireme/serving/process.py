@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-from trireme.serving import apart
+from trireme.serving import process_group
 from trireme.serving.launch import Launch, names_region
 
 _KILL_TIMEOUT_S = 10.0
@@ -37,7 +37,7 @@ def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
     with ExitStack() as stack:
         log = stack.enter_context(launch.log.open("ab")) if launch.log else None
         return subprocess.Popen(
-            [sys.executable, "-IS", apart.__file__, str(os.getpid()), *launch.arguments()],
+            [sys.executable, "-IS", process_group.__file__, str(os.getpid()), *launch.arguments()],
             env=launch.environment(),
             stdin=subprocess.DEVNULL,
             stdout=log,

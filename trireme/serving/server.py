@@ -7,10 +7,10 @@ from collections.abc import Callable
 from types import FrameType
 
 from trireme.errors import PortError, ServerError
+from trireme.serving.hang_detector import HangDetector
 from trireme.serving.launch import Launch
 from trireme.serving.layout import require_safe_path
 from trireme.serving.ports import choose_ports
-from trireme.serving.pulse import Pulse
 from trireme.serving.spec import ServerSpec
 from trireme.serving.supervision import Supervisor
 from trireme.serving.triton import Triton
@@ -94,7 +94,7 @@ class Server:
         self._workspace = workspace
         self._triton = Triton(launch)
         self._supervisor = Supervisor(self._triton)
-        self._pulse = Pulse(self._triton)
+        self._hang_detector = HangDetector(self._triton)
 
     def __enter__(self) -> "Server":
         return self
@@ -147,7 +147,7 @@ class Server:
         self._launch.prepare()
         self._triton.begin()
         self._supervisor.start()
-        self._pulse.start()
+        self._hang_detector.start()
 
     def wait(self) -> None:
         """Serve until SIGINT or SIGTERM. For the main thread.
@@ -165,7 +165,7 @@ class Server:
 
     def stop(self) -> None:
         """End Triton and remove all that belonged to it. Safe to call twice."""
-        self._pulse.stop()
+        self._hang_detector.stop()
         self._supervisor.stop()
         self._triton.end()
         self._supervisor.join()

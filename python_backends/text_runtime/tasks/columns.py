@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from text_runtime.scores import activate, merge_windows
 from text_runtime.tasks.base import Tensors
+from text_runtime.tasks.scores import activate, merge_windows
 
 Array = npt.NDArray[Any]
 

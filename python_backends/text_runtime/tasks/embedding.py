@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from text_runtime.scores import merge_windows
 from text_runtime.tasks.agreement import cosine
 from text_runtime.tasks.answers import Answer, Asked, Outputs, Question
 from text_runtime.tasks.base import Decoder, Encode, Labels, Task, Tensors
 from text_runtime.tasks.columns import split_by_request
 from text_runtime.tasks.judging import Judge, require
+from text_runtime.tasks.scores import merge_windows
 from text_runtime.tasks.views import View, asked_cells, numbers
 from text_runtime.tensors import NEW_TOKENS, TEXT, TRUNCATED_CHARS, DataType, TensorSpec
 

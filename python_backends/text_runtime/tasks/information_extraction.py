@@ -12,17 +12,17 @@ from typing import Any
 
 import orjson
 
-from text_runtime.answer_spans import Span as Place
-from text_runtime.answer_spans import find_spans
-from text_runtime.schema import ANSWER_END, Prompt, half_width, parse_schema
 from text_runtime.tasks.agreement import f1
+from text_runtime.tasks.answer_spans import Span as Place
+from text_runtime.tasks.answer_spans import find_spans
 from text_runtime.tasks.answers import Answer, Asked, Question
 from text_runtime.tasks.base import Decoder, Encode, Labels, Task, Tensors
 from text_runtime.tasks.columns import Array, strings
 from text_runtime.tasks.judging import Judge, require, require_score
+from text_runtime.tasks.schema import ANSWER_END, Prompt, half_width, parse_schema
 from text_runtime.tasks.views import Branch, Tone, View, shortened
 from text_runtime.tensors import SCHEMA, SPANS, TEXT, DataType, TensorSpec
-from text_runtime.texts import read_texts
+from text_runtime.tokenizers.texts import read_texts
 
 _OF = "的"
 _MAX_QUESTIONS = 64

@@ -8,17 +8,17 @@ from itertools import pairwise
 import numpy as np
 import orjson
 
-from text_runtime.scores import activate
-from text_runtime.tags import Entity as Stretch
-from text_runtime.tags import TagScheme, Word
 from text_runtime.tasks.agreement import f1
 from text_runtime.tasks.answers import Answer, Asked, Question
 from text_runtime.tasks.base import Decoder, Encode, Labels, Task, Tensors
 from text_runtime.tasks.columns import Array, strings
 from text_runtime.tasks.judging import Judge, require, require_score
+from text_runtime.tasks.scores import activate
+from text_runtime.tasks.tags import Entity as Stretch
+from text_runtime.tasks.tags import TagScheme, Word
 from text_runtime.tasks.views import Cell, Tone, View
 from text_runtime.tensors import SPANS, TEXT, DataType, TensorSpec
-from text_runtime.texts import read_texts
+from text_runtime.tokenizers.texts import read_texts
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ Each check takes for granted what another one looks at, so that one fault is one
 from collections.abc import Iterator
 from pathlib import Path
 
-from text_runtime.engines import engine_names
-from text_runtime.labels import read_labels
+from text_runtime.encoder.engines import engine_names
 from text_runtime.manifest import FILE_NAME, Manifest, read_manifest
 from text_runtime.records import FormatError
 from text_runtime.tasks import task
+from text_runtime.tasks.label_files import read_labels
 from trireme.contract.integrity import verify_release
 from trireme.contract.pipelines import Contract
 from trireme.contract.repository import JOINED_BACKEND, Repository

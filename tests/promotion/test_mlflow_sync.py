@@ -15,7 +15,7 @@ import pytest
 from tests.conftest import once
 from tests.promotion.releases import NAME, copy_release
 from trireme.promotion.ledger import Entry, Ledger
-from trireme.promotion.mirror import mirror
+from trireme.promotion.mlflow_sync import sync_mlflow
 from trireme.promotion.promoter import promoting
 from trireme.promotion.registry import bring, registered, staged_last
 from trireme.promotion.spec import PromotionSpec
@@ -97,11 +97,11 @@ def test_a_command_is_not_failed_by_mlflow_and_the_next_one_catches_up(
 
 
 def test_an_mlflow_that_hangs_is_given_up(model_repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trireme.promotion.mirror._DEADLINE_S", 3.0)
+    monkeypatch.setattr("trireme.promotion.mlflow_sync._DEADLINE_S", 3.0)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         spec = PromotionSpec(NAME, model_repository, mlflow=f"http://127.0.0.1:{silent.getsockname()[1]}")
         started = time.monotonic()
-        mirror(spec)
+        sync_mlflow(spec)
     assert time.monotonic() - started < 8
     (failed,) = spec.ledger.entries()
     assert (failed.command, failed.outcome) == ("mirror", "failed")

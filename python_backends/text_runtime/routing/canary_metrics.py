@@ -3,8 +3,8 @@
 from collections import Counter
 from typing import Any
 
-from text_runtime.metrics import Counters
-from text_runtime.routing import Split
+from text_runtime.metrics.counters import Counters
+from text_runtime.routing.split import Split
 from text_runtime.tasks import Outputs, Task, Tensors, task, task_names
 
 BUCKETS_S = (0.001, 0.002, 0.005, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from text_runtime.batching import Batcher, BatchingSettings, SubBatch
-from text_runtime.engines import Engine
-from text_runtime.isolation import isolated
+from text_runtime.encoder.batching import Batcher, BatchingSettings, SubBatch
+from text_runtime.encoder.engines import Engine
+from text_runtime.encoder.isolation import isolated
 from text_runtime.manifest import EncoderFacts, Manifest
 
 Array = npt.NDArray[Any]

@@ -10,7 +10,7 @@ from trireme.errors import NoTaskError, WrongTaskError
 
 
 @dataclass(frozen=True)
-class Terms:
+class ClientSettings:
     """A client's settings."""
 
     address: Address
@@ -19,7 +19,7 @@ class Terms:
     retries: Retries
 
     @classmethod
-    def of(cls, address: Address | str, pipeline: str, timeout_s: float, retries: Retries | None) -> "Terms":
+    def of(cls, address: Address | str, pipeline: str, timeout_s: float, retries: Retries | None) -> "ClientSettings":
         """Settings as a user gives them."""
         read = address if isinstance(address, Address) else Address.parse(address)
         return cls(read, pipeline, timeout_s, retries or Retries())

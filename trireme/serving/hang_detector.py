@@ -22,8 +22,8 @@ _IDLE_CPU_S = 0.02
 _log = logging.getLogger(__name__)
 
 
-class Pulse:
-    """Feels the pulse of a Triton's steps in a thread of its own."""
+class HangDetector:
+    """Watches a Triton's steps in a thread of its own."""
 
     def __init__(self, triton: Triton) -> None:
         self._triton = triton
@@ -32,7 +32,7 @@ class Pulse:
 
     def start(self) -> None:
         """Begin, for a Triton that is ready."""
-        threading.Thread(target=self._watch, name="trireme-pulse", daemon=True).start()
+        threading.Thread(target=self._watch, name="trireme-hang-detector", daemon=True).start()
 
     def stop(self) -> None:
         """End: a request under way is not waited for, and nothing is ended any more."""
@@ -42,21 +42,23 @@ class Pulse:
         while not self._ended.wait(_EVERY_S):
             try:
                 with self._triton.administrator() as admin:
-                    self._feel(admin)
+                    self._check(admin)
             except Exception as error:  # whatever it is, nobody else would look
-                _log.debug("no pulse could be felt: %s", error)  # Triton is gone or comes back: supervision's matter
+                _log.debug(
+                    "the steps could not be asked: %s", error
+                )  # Triton is gone or comes back: supervision's matter
 
-    def _feel(self, admin: Administrator) -> None:
+    def _check(self, admin: Administrator) -> None:
         models = self._triton.launch.spec.models
         is_well = all(admin.is_answering(model, "", _DEADLINE_S) for model in models)
-        found = set() if is_well else self._lifeless(admin)
+        found = set() if is_well else self._hung(admin)
         for stub in found & self._suspects:
             if not self._ended.is_set():
                 _log.warning("a process of '%s' neither answers nor works: ending it", model_of(stub))
                 stub.kill()
         self._suspects = found - self._suspects
 
-    def _lifeless(self, admin: Administrator) -> set[psutil.Process]:
+    def _hung(self, admin: Administrator) -> set[psutil.Process]:
         found = {stub for stub, cpu_s in self._silent_stubs(admin) if _cpu_s(stub) - cpu_s < _IDLE_CPU_S}
         return found if admin.is_live() else set()  # a Triton that stands still passes nothing on to its steps
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 _SLOW_S = 0.05
 
 
-class Pace:
+class ExecutionTime:
     """Of one model instance.
 
     Whether a request was cancelled is a message to Triton and back for each request. What has just arrived can hardly

@@ -12,7 +12,7 @@ _SLACK_S = 0.02
 _WEIGHT = 0.2
 
 
-class Patience:
+class WaitPolicy:
     """Waits for an execution's answers, though never long for a candidate that is slower than the current release.
 
     Only while an execution lasts does Triton fail its requests should the process die; afterwards it forgets them, and

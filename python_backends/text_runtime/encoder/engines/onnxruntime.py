@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from text_runtime.engines.base import EngineSpec
+from text_runtime.encoder.engines.base import EngineSpec
 
 
 class OnnxRuntimeEngine:

@@ -25,7 +25,7 @@ _ENVIRONMENT = {
 }
 
 
-def mirror(spec: PromotionSpec) -> None:
+def sync_mlflow(spec: PromotionSpec) -> None:
     """Bring the registry to what the repository and the ledger say; a failure is a warning and a line in the ledger."""
     if not spec.mlflow:
         return

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from text_runtime.cpu import usable_cores
-from text_runtime.engines.base import EngineSpec
+from text_runtime.encoder.cpu import usable_cores
+from text_runtime.encoder.engines.base import EngineSpec
 from text_runtime.manifest import EncoderFacts
 
 _SMALL_MODEL_BYTES = 64 << 20

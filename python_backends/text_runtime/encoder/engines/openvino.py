@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from text_runtime.engines.base import EngineSpec
+from text_runtime.encoder.engines.base import EngineSpec
 
 _PRECISION_HINTS = {"bf16": "bf16"}
 

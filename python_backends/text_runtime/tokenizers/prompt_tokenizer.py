@@ -7,10 +7,10 @@ import numpy as np
 from tokenizers import Encoding, Tokenizer
 
 from text_runtime.manifest import TokenizerFacts
-from text_runtime.schema import ANSWER_END
+from text_runtime.tasks.schema import ANSWER_END
 from text_runtime.tensors import SCHEMA
-from text_runtime.tokenizer import FILE_NAME
-from text_runtime.windows import (
+from text_runtime.tokenizers.tokenizer import FILE_NAME
+from text_runtime.tokenizers.windows import (
     MAX_WINDOWS,
     Array,
     Beginning,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from text_runtime.tag_names import Position, Tag, read_tags
+from text_runtime.tasks.tag_names import Position, Tag, read_tags
 
 
 @dataclass(frozen=True)

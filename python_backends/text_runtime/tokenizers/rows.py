@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from text_runtime.manifest import TokenizerFacts
-from text_runtime.prompt_tokenizer import PromptTokenizer
-from text_runtime.schema import half_width, parse_schema
 from text_runtime.tasks.base import Tensors
+from text_runtime.tasks.schema import half_width, parse_schema
 from text_runtime.tensors import (
     ATTENTION_MASK,
     INPUT_IDS,
@@ -24,9 +23,10 @@ from text_runtime.tensors import (
     TRUNCATED_CHARS,
     TensorSpec,
 )
-from text_runtime.texts import read_texts
-from text_runtime.tokenizer import TextTokenizer
-from text_runtime.windows import TokenizedRow, pad_rows, pad_spans
+from text_runtime.tokenizers.prompt_tokenizer import PromptTokenizer
+from text_runtime.tokenizers.texts import read_texts
+from text_runtime.tokenizers.tokenizer import TextTokenizer
+from text_runtime.tokenizers.windows import TokenizedRow, pad_rows, pad_spans
 
 Columns = dict[str, list[Any]]
 """One request's inputs by name, read: texts, and for a schema the prompts of its first level."""

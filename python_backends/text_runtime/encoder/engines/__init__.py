@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from text_runtime.engines.base import Engine, EngineSpec
-from text_runtime.engines.onnxruntime import OnnxRuntimeEngine
-from text_runtime.engines.openvino import OpenVinoEngine
-from text_runtime.engines.paddle import PaddleEngine
+from text_runtime.encoder.engines.base import Engine, EngineSpec
+from text_runtime.encoder.engines.onnxruntime import OnnxRuntimeEngine
+from text_runtime.encoder.engines.openvino import OpenVinoEngine
+from text_runtime.encoder.engines.paddle import PaddleEngine
 
 _ENGINES: dict[str, Callable[[EngineSpec], Engine]] = {
     "onnxruntime": OnnxRuntimeEngine,

@@ -10,7 +10,7 @@ import numpy as np
 from tokenizers import Encoding, Tokenizer
 
 from text_runtime.manifest import TokenizerFacts
-from text_runtime.windows import (
+from text_runtime.tokenizers.windows import (
     MAX_WINDOWS,
     Beginning,
     TokenizedRow,
@@ -23,7 +23,7 @@ from text_runtime.windows import (
     spans_of,
     whole_row,
 )
-from text_runtime.words import WordFinder
+from text_runtime.tokenizers.words import WordFinder
 
 __all__ = ["FILE_NAME", "TextTokenizer", "TokenizedRow", "pad_rows"]
 

@@ -6,15 +6,15 @@ from concurrent.futures import Future
 
 import pytest
 
-from text_runtime import patience
-from text_runtime.patience import Patience
+from text_runtime.routing import wait_policy
+from text_runtime.routing.wait_policy import WaitPolicy
 
 LONG_S = 60.0
 
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "_BEYOND_S", 0.1)
+    monkeypatch.setattr(wait_policy, "_BEYOND_S", 0.1)
 
 
 def answering(seconds: float) -> Future[None]:
@@ -26,17 +26,17 @@ def answering(seconds: float) -> Future[None]:
     return future
 
 
-def taught(current_s: float, candidate_s: float) -> Patience:
+def taught(current_s: float, candidate_s: float) -> WaitPolicy:
     """One that has seen both releases at work."""
-    learned = Patience()
+    learned = WaitPolicy()
     for _ in range(50):
         learned.note(False, current_s)
         learned.note(True, candidate_s)
     return learned
 
 
-@pytest.mark.parametrize("learned", [Patience(), taught(0.02, 0.03), taught(1.0, 1.5)], ids=["new", "quick", "slow"])
-def test_releases_alike_are_both_waited_for(learned: Patience) -> None:
+@pytest.mark.parametrize("learned", [WaitPolicy(), taught(0.02, 0.03), taught(1.0, 1.5)], ids=["new", "quick", "slow"])
+def test_releases_alike_are_both_waited_for(learned: WaitPolicy) -> None:
     current, candidate = answering(0.02), answering(0.06)
     learned.wait([current], [candidate])
     assert current.done()
@@ -71,7 +71,7 @@ def test_a_candidate_that_hangs_is_waited_for_once_and_again_when_it_has_come_ba
 
 
 def test_a_candidate_that_answers_alone_is_waited_for() -> None:
-    learned = Patience()
+    learned = WaitPolicy()
     learned.note(True, 3.0)
     candidate = answering(0.03)
     learned.wait([], [candidate])

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from text_runtime.encoder import Work
+from text_runtime.encoder.encoder import Work
 from text_runtime.manifest import Manifest
-from text_runtime.metrics import Counters
+from text_runtime.metrics.counters import Counters
 from text_runtime.tasks import Tensors, task
 
 _WORK = {

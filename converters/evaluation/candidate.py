@@ -20,7 +20,7 @@ _SCHEMA = '["时间", "地点", "人物", "价格"]'
 
 
 @dataclass(frozen=True)
-class Exam:
+class EvaluationSet:
     """Texts, where they are from, and the right answers where these are known."""
 
     metric: Metric
@@ -38,14 +38,14 @@ class Exam:
 
 
 @dataclass(frozen=True)
-class Marks:
-    """What came of an exam: `agreement` with the source, and the metric of both where right answers are known."""
+class EvaluationResult:
+    """What came of an evaluation: `agreement` with the source, and the metric of both where right answers are known."""
 
     agreement: float
     evaluation: EvaluationFacts | None
 
 
-def prepare_exam(spec: ExportSpec, labels: Labels) -> Exam:
+def prepare_evaluation(spec: ExportSpec, labels: Labels) -> EvaluationSet:
     """The labelled texts if there are any, else the user's own texts, else generated strings.
 
     Raises:
@@ -57,14 +57,14 @@ def prepare_exam(spec: ExportSpec, labels: Labels) -> Exam:
     if spec.evaluation:
         path, drop = spec.evaluation.path, spec.evaluation.max_drop_points
         labelled = metric.read(path, labels.names)
-        return Exam(metric, labelled.columns, path.name, True, labelled, sha256_of(path), drop)
+        return EvaluationSet(metric, labelled.columns, path.name, True, labelled, sha256_of(path), drop)
     if spec.encoder.calibration:
         texts = read_task_texts(spec.encoder.calibration, spec.task)
-        return Exam(metric, _columns(spec.task, texts), spec.encoder.calibration.name)
+        return EvaluationSet(metric, _columns(spec.task, texts), spec.encoder.calibration.name)
     if spec.corpus:
-        return Exam(metric, _columns(spec.task, TaskTexts(read_texts(spec.corpus), None)), spec.corpus.name)
+        return EvaluationSet(metric, _columns(spec.task, TaskTexts(read_texts(spec.corpus), None)), spec.corpus.name)
     texts = TaskTexts(generated_texts(_GENERATED_TEXTS), None)
-    return Exam(metric, _columns(spec.task, texts), "generated strings", is_real=False)
+    return EvaluationSet(metric, _columns(spec.task, texts), "generated strings", is_real=False)
 
 
 def _columns(task_name: str, texts: TaskTexts) -> dict[str, list[str]]:
@@ -75,36 +75,36 @@ def _columns(task_name: str, texts: TaskTexts) -> dict[str, list[str]]:
     return {tensor.name: made[tensor] for tensor in task(task_name).inputs}
 
 
-def sit(exam: Exam, candidate: LocalPipeline, source: LocalPipeline | None) -> Marks:
+def evaluate(asked: EvaluationSet, candidate: LocalPipeline, source: LocalPipeline | None) -> EvaluationResult:
     """Ask both; without a source, the candidate is the source's own fp32 graph on the reference engine."""
-    answers = exam.metric.ask(candidate, exam.columns)
-    theirs = exam.metric.ask(source, exam.columns) if source else answers
-    agreement = exam.metric.agreement(answers, theirs)
-    if exam.labelled is None:
-        return Marks(agreement, None)
-    value, source_value = (exam.metric.value(given, exam.labelled.truths) for given in (answers, theirs))
+    answers = asked.metric.ask(candidate, asked.columns)
+    theirs = asked.metric.ask(source, asked.columns) if source else answers
+    agreement = asked.metric.agreement(answers, theirs)
+    if asked.labelled is None:
+        return EvaluationResult(agreement, None)
+    value, source_value = (asked.metric.value(given, asked.labelled.truths) for given in (answers, theirs))
     drop = round(100 * (source_value - value), 6)  # 0.5 points must not become 0.5000000000000004
-    facts = EvaluationFacts(exam.metric.name, value, source_value, drop, exam.size, exam.sha256)
-    return Marks(agreement, facts)
+    facts = EvaluationFacts(asked.metric.name, value, source_value, drop, asked.size, asked.sha256)
+    return EvaluationResult(agreement, facts)
 
 
-def exam_gates(exam: Exam, marks: Marks, encoder: EncoderFacts) -> Iterator[GateRow]:
+def evaluation_gates(asked: EvaluationSet, result: EvaluationResult, encoder: EncoderFacts) -> Iterator[GateRow]:
     """The last two gates: agreement with the source in fp32, and the metric on labelled texts.
 
     Generated strings are no texts that anybody sends: agreement on them is told and not judged.
     """
     limit = limits_of(encoder.precision, encoder.pruning is not None).agreement
-    is_agreed = marks.agreement >= limit or not exam.is_real
-    needed = f"{limit:.1%} needed" if exam.is_real else "not judged: give real texts with --evaluate or --corpus"
+    is_agreed = result.agreement >= limit or not asked.is_real
+    needed = f"{limit:.1%} needed" if asked.is_real else "not judged: give real texts with --evaluate or --corpus"
     detail = (
-        f"{marks.agreement:.2%} of {exam.metric.compared} as the source's on {exam.size} of {exam.origin}, {needed}"
+        f"{result.agreement:.2%} of {asked.metric.compared} as the source's on {asked.size} of {asked.origin}, {needed}"
     )
-    yield _row("agreement", is_agreed, detail, marks.agreement, limit if exam.is_real else None)
-    if facts := marks.evaluation:
+    yield _row("agreement", is_agreed, detail, result.agreement, limit if asked.is_real else None)
+    if facts := result.evaluation:
         figures = f"{facts.metric} {facts.value:.4f}, the source's {facts.source_value:.4f}"
-        detail = f"{figures}, {facts.drop_points:+.2f} points lost, at most {exam.max_drop_points} allowed"
-        is_kept = facts.drop_points <= exam.max_drop_points
-        yield _row("metric", is_kept, detail, facts.drop_points, exam.max_drop_points)
+        detail = f"{figures}, {facts.drop_points:+.2f} points lost, at most {asked.max_drop_points} allowed"
+        is_kept = facts.drop_points <= asked.max_drop_points
+        yield _row("metric", is_kept, detail, facts.drop_points, asked.max_drop_points)
 
 
 def _row(gate: str, is_passed: bool, detail: str, value: float, limit: float | None) -> GateRow:

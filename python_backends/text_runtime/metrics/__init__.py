@@ -1,0 +1,1 @@
+"""What the steps count, and how it reaches Triton's metrics."""

@@ -1,0 +1,1 @@
+"""A canary's router: who meets which release, how long it waits, and what it counts."""

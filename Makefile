@@ -6,7 +6,11 @@ UV := $(or $(shell command -v uv),.tools/bin/uv)
 RUN := .venv/bin
 STAMP := .venv/.synced
 HUGGINGFACE := .tools/huggingface
-DRILLS := $(addprefix tests/promotion/,test_interruption.py test_split.py test_promoter.py::test_a_broken_release_is_refused_at_stage_and_the_current_one_is_undisturbed)
+TESTS := $(RUN)/pytest -n 2 --dist loadgroup --max-worker-restart=0
+# Runs what follows with the environment that has torch; where it cannot be made, says why and skips.
+WITH_TORCH = @python=$$($(RUN)/trireme hf-environment --folder $(HUGGINGFACE)) \
+	|| { echo "skipped: the environment could not be made, for the reason above"; exit 0; }; \
+	TRIREME_HF_PYTHON="$$python"
 
 .PHONY: help demo serve test test-huggingface drill-huggingface drill drill-kills bench loadtest lint fix check-generated clean
 
@@ -20,15 +24,13 @@ serve: $(STAMP) ## Serve model_repository/ until Ctrl-C
 	$(RUN)/trireme serve
 
 test: $(STAMP) ## Run the tests, on the real Triton
-	$(RUN)/pytest -n 2 --dist loadgroup --max-worker-restart=0 -m "not drill and not huggingface" -q
+	$(TESTS) -q -m "not drill and not huggingface"
 
 test-huggingface: $(STAMP) ## Make an environment with torch and transformers, and run the tests that need it
-	@python=$$($(RUN)/trireme hf-environment --folder $(HUGGINGFACE)) \
-		|| { echo "skipped: the environment could not be made, for the reason above"; exit 0; }; \
-	TRIREME_HF_PYTHON="$$python" $(RUN)/pytest -n 2 --dist loadgroup --max-worker-restart=0 -m "huggingface and not drill" -q
+	$(WITH_TORCH) $(TESTS) -q -m "huggingface and not drill"
 
 drill-huggingface: $(STAMP) ## Compare strings by chance with the library, and export folders that were damaged in every way
-	TRIREME_HF_PYTHON=$(HUGGINGFACE)/bin/python $(RUN)/pytest -v -m "huggingface and drill"
+	$(WITH_TORCH) $(TESTS) -v -m "huggingface and drill"
 
 bench: $(STAMP) ## Measure the demo and a large model against their ceilings and peers; writes reports/
 	$(RUN)/python -m examples.sentiment.benchmark
@@ -40,7 +42,7 @@ drill: drill-kills ## Move a pipeline under 32 clients on one Triton and on two,
 	$(RUN)/python -m tests.promotion.drill
 
 drill-kills: $(STAMP) ## Kill promoting commands, servers and steps under load; count 20,000 canary requests
-	$(RUN)/pytest -v $(DRILLS)
+	$(RUN)/pytest -v -m drill tests/promotion
 
 lint: $(STAMP) ## Check style and types
 	$(RUN)/ruff check .

@@ -22,7 +22,7 @@ from converters.precisions import build as build_precision
 from text_runtime.machine import MachineError, read_machine
 from text_runtime.manifest import Manifest
 from text_runtime.plan import FACTS_NAME, PLAN_NAME, profiles_of, read_plan_facts
-from trireme.cli import app
+from trireme.cli.app import app
 from trireme.contract.pipelines import MAX_BATCH_SIZE, Step
 from trireme.contract.plans import require_plan
 from trireme.contract.repository import Repository

@@ -76,10 +76,12 @@ def test_a_dead_model_process_comes_back_within_seconds(container: Container) ->
 
 def test_a_dead_triton_is_started_again_by_the_same_launcher(container: Container) -> None:
     assert container.probe("/started")[0] == 200
-    triton_of(container).kill()
-    container.wait_until("/ready", 503)
+    dead = triton_of(container)
+    dead.kill()
+    dead.wait(timeout=20)
     assert container.probe("/started")[0] == 200
     container.wait_until("/ready", 200, within_s=60)
+    assert triton_of(container).pid != dead.pid
     assert container.stop() == 0
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from trireme.contract.pipelines import Step
+from trireme.contract.families import all_layouts
 from trireme.machine.allocator import with_allocator
 from trireme.machine.free_ports import free_ports
 from trireme.serving.launch import LATENCY_SUMMARIES
@@ -69,7 +69,8 @@ def test_every_pipeline_is_loaded_and_no_step(stage: Stage) -> None:
 
 
 def test_every_kind_of_step_is_known(stage: Stage) -> None:
-    stage.add("sentiment", *(step.model_name("sentiment") for step in Step))
+    steps = {step for layout in all_layouts() for step in layout.steps}
+    stage.add("sentiment", *(step.model_name("sentiment") for step in steps))
     assert stage.run().returncode == 0
     assert stage.values("--load-model") == ["sentiment"]
 

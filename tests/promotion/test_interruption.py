@@ -21,6 +21,7 @@ from trireme.promotion.spec import PromotionSpec
 from trireme.serving import Server, ServerSpec, start
 from trireme.serving.process import model_of, stubs_of
 
+pytestmark = pytest.mark.drill
 _ENDLESS_MOVES = """
 import sys
 from pathlib import Path
@@ -89,7 +90,6 @@ def test_a_command_killed_at_random_points_is_repaired_by_the_next(server: Serve
     _kill_and_repair(server, spec, times=3)
 
 
-@pytest.mark.drill
 def test_a_command_killed_at_ten_random_points_is_repaired_by_the_next(server: Server, spec: PromotionSpec) -> None:
     _kill_and_repair(server, spec, times=10)
 
@@ -141,7 +141,6 @@ def kill_under_load(server: Server, spec: PromotionSpec, model: str) -> tuple[fl
     return killed, load.answers
 
 
-@pytest.mark.drill
 @pytest.mark.parametrize("model", [NAME, f"{NAME}_tokenizer", f"{NAME}_encoder", f"{NAME}_postprocess"])
 def test_answers_resume_within_five_seconds_of_a_process_killed_under_load_and_nobody_hangs(
     server: Server, in_canary: PromotionSpec, model: str

@@ -68,7 +68,7 @@ def test_a_repository_for_nvidias_image_is_whole_but_for_its_backend(copy: Copy,
 
 
 def test_a_pipeline_for_onnx_runtime_on_a_gpu_is_whole_but_for_its_backend(tmp_path: Path) -> None:
-    export(ExportSpec(CHECKPOINT, TASK, "sentiment", tmp_path / "models", EncoderSpec(target="gpu")))
+    export(ExportSpec(CHECKPOINT, TASK, "sentiment", tmp_path / "models", EncoderSpec("onnxruntime", target="gpu")))
     (finding,) = check_repository(tmp_path / "models")
     assert (finding.name, finding.check) == ("sentiment_encoder/config.pbtxt", "backend")
 

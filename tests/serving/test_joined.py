@@ -4,13 +4,13 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import psutil
 import pytest
 import tritonclient.grpc as triton_grpc
+from msgspec.structs import replace
 from tritonclient.utils import InferenceServerException
 
 from converters.export import EncoderSpec, ExportSpec, export

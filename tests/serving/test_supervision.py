@@ -126,7 +126,7 @@ def test_a_step_that_dies_while_another_comes_back_comes_back_too(server: Server
 def test_all_instances_are_replaced_when_one_died_and_none_of_the_old_stays(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trireme.serving.supervision.DRAIN_TIMEOUT_S", 1)
+    monkeypatch.setattr("trireme.serving.wheel_launch.WheelLaunch.drain_timeout_s", 1)
     old = stubs_by_model(server, "twins_encoder")
     old[0].kill()
     with ThreadPoolExecutor(4) as pool:  # some of these die with the stub, and the old instances would stay for them

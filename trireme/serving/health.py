@@ -32,6 +32,7 @@ class Health:
         self._lock = threading.Lock()
         self._found: list[str] = []
         self._found_at = float("-inf")
+        self._found_of: int | None = None
 
     @property
     def questions(self) -> Mapping[str, Callable[[], list[str]]]:
@@ -56,14 +57,17 @@ class Health:
         return self._flaws() if self._has_started and not self.is_stopping else []
 
     def _flaws(self) -> list[str]:
-        """Ask every pipeline, at most once a second, however many probes ask."""
+        """Ask every pipeline, at most once a second for each life of Triton, however many probes ask."""
+        pid = self._server.triton.running_pid
+        if pid is None:
+            return ["Triton is not running"]
         with self._lock:
-            if time.monotonic() - self._found_at > _FRESH_S:
+            if self._found_of != pid or time.monotonic() - self._found_at > _FRESH_S:
                 # A connection of its own: an old one comes back to a Triton that was started again ever more slowly.
                 with self._server.triton.administrator() as admin:
                     found = (self._flaw(admin, name) for name in self._spec.models)
                     self._found = [f"pipeline '{name}': {flaw}" for name, flaw in found if flaw]
-                self._found_at = time.monotonic()
+                self._found_at, self._found_of = time.monotonic(), pid
                 self._has_started = self._has_started or not self._found
             return self._found
 

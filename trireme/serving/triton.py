@@ -94,9 +94,15 @@ class Triton:
             self.exit_code = end(self._process, self.launch)
         self._process, self._is_ready = None, False
 
+    @property
+    def running_pid(self) -> int | None:
+        """The process id while the process lives."""
+        process = self._process
+        return process.pid if process is not None and process.poll() is None else None
+
     def is_running(self) -> bool:
         """Whether the process lives."""
-        return self._process is not None and self._process.poll() is None
+        return self.running_pid is not None
 
     def stubs(self) -> dict[int, str]:
         """The living stubs by pid, with the model that each serves."""

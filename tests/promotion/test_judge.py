@@ -24,6 +24,7 @@ from trireme.promotion.replica import Replica
 from trireme.promotion.spec import PromotionSpec
 from trireme.serving import Server, ServerSpec, start
 
+pytestmark = pytest.mark.xdist_group("judged")  # one server for all
 ALIKE, OTHER_LABELS, FAILING, SLOW = 3, 2, 4, 5
 """Releases beside the current one, 1, by what is wrong with them; `ALIKE` answers as 1 does."""
 
@@ -99,7 +100,7 @@ def judged(releases: Path, shared_folder: Path, tmp_path_factory: pytest.TempPat
         tokenizer["model"]["vocab"][RARE] = 1_000_000
         path.write_text(json.dumps(tokenizer), encoding="utf-8")
         sign(root, FAILING)
-        checkpoint = make_checkpoint(root.parent / "slow-checkpoint", SLOW, WORDS[1], Size(768, 12, 0.05))
+        checkpoint = make_checkpoint(root.parent / "slow-checkpoint", SLOW, WORDS[1], Size(512, 8, 0.05))
         export(ExportSpec(checkpoint, "text-classification", NAME, root))
 
     made = once(shared_folder / "judged-releases", make)

@@ -11,8 +11,7 @@ from tritonclient.grpc.model_config_pb2 import (
 )
 
 from text_runtime.routing.split import Split
-from trireme.contract.configs import specific_versions
-from trireme.contract.pipelines import task_of
+from trireme.contract.configs import identity_of, specific_versions
 from trireme.contract.repository import ROUTER_BACKEND, ROUTER_VERSION
 from trireme.promotion.layout import Traffic
 
@@ -45,7 +44,7 @@ def router(ensemble: ModelConfig, split: Split) -> ModelConfig:
         "candidate": str(split.candidate),
         "percent": f"{split.percent:g}",
         "mirror": str(split.is_mirror).lower(),
-        "task": task_of([each.name for each in ensemble.input], [each.name for each in ensemble.output]) or "",
+        "task": identity_of(ensemble).task or "",
         "FORCE_CPU_ONLY_INPUT_TENSORS": "yes",
     }
     return ModelConfig(

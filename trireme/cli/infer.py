@@ -1,7 +1,8 @@
 """The command that asks a served pipeline, whatever its task."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,11 +14,10 @@ from trireme.text_files import read_lines
 
 if TYPE_CHECKING:
     from text_runtime.tasks import Answer, Asked, Columns
-    from trireme.client import Client
+    from trireme.client.address import Address
+    from trireme.client.exchange import Outputs
 
-
-_Terms = dict[str, str | None]
-"""The prompt and the key with which every request is asked."""
+    Ask = Callable[[Columns], Outputs]
 
 
 def infer(
@@ -55,13 +55,17 @@ def infer(
     `cat texts.txt | trireme infer embedder --input - --json --grpc 127.0.0.1:8001`
     """
     from trireme.client import Client
+
+    address, asked = _address(url, grpc), _texts(texts or [], input)
+    with Client(address, pipeline, timeout) as client:
+        task_name, ask = client.task_name(), partial(client.infer, prompt=prompt, key=key)
+        (_print_lines if json else _print_view)(task_name, _columns(task_name, asked, pair or [], schema), ask)
+
+
+def _address(url: str, grpc: str | None) -> "Address":
     from trireme.client.address import Address
 
-    address = Address.parse(f"grpc://{grpc.removeprefix('grpc://')}" if grpc else url)
-    asked = _texts(texts or [], input)
-    with Client(address, pipeline, timeout) as client:
-        columns = _columns(client.task_name(), asked, pair or [], schema)
-        (_print_lines if json else _print_view)(client, columns, {"prompt": prompt, "key": key})
+    return Address.parse(f"grpc://{grpc.removeprefix('grpc://')}" if grpc else url)
 
 
 def _texts(given: Sequence[str], path: Path | None) -> Sequence[str]:
@@ -96,34 +100,34 @@ def _schema(given: str) -> str:
         raise InputError("schema", f"{given[1:]} cannot be read ({error})", "name a file of JSON") from error
 
 
-def _print_lines(client: "Client", columns: "Columns", terms: _Terms) -> None:
+def _print_lines(task_name: str, columns: "Columns", ask: "Ask") -> None:
     """Line by line as answers come, so that a long file's first answers can be used before its last are there."""
     import orjson
 
     from text_runtime.tensors import SCHEMA
 
-    for asked, answer in _answers(client, columns, terms):
+    for asked, answer in _answers(task_name, columns, ask):
         texts = {name: text for name, text in asked.items() if name != SCHEMA.name}
         line = orjson.dumps(texts | vars(answer), option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
         sys.stdout.buffer.write(line)
     sys.stdout.buffer.flush()
 
 
-def _print_view(client: "Client", columns: "Columns", terms: _Terms) -> None:
+def _print_view(task_name: str, columns: "Columns", ask: "Ask") -> None:
     from text_runtime.tasks import task
     from trireme.client.answers import answers_view
 
-    asked, answers = zip(*_answers(client, columns, terms), strict=True)
-    stdout.print(answers_view(task(client.task_name()), asked, answers))
+    asked, answers = zip(*_answers(task_name, columns, ask), strict=True)
+    stdout.print(answers_view(task(task_name), asked, answers))
 
 
-def _answers(client: "Client", columns: "Columns", terms: _Terms) -> "Iterator[tuple[Asked, Answer]]":
+def _answers(task_name: str, columns: "Columns", ask: "Ask") -> "Iterator[tuple[Asked, Answer]]":
     """Each row and its answer, asked request by request: the time-out is a request's, however long the file."""
     from text_runtime.tasks import columns_of, rows_of, task
     from trireme.contract.pipelines import MAX_BATCH_SIZE
 
-    chosen, rows = task(client.task_name()), rows_of(columns)
+    chosen, rows = task(task_name), rows_of(columns)
     for start in range(0, len(rows), MAX_BATCH_SIZE):
         asked = rows[start : start + MAX_BATCH_SIZE]
-        outputs = client.infer(columns_of(asked), prompt=terms["prompt"], key=terms["key"])
+        outputs = ask(columns_of(asked))
         yield from zip(asked, chosen.answers(outputs), strict=True)

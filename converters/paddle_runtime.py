@@ -1,6 +1,8 @@
 """The only place that imports Paddle, PaddleNLP and Paddle2ONNX: each import is slow, loud, and has a trap."""
 
 import contextlib
+import importlib.metadata
+import importlib.util
 import json
 import logging
 import os
@@ -30,7 +32,7 @@ def load_model(copy: Path, origin: Path, architecture: str) -> tuple[Any, list[s
         CheckpointError: the weights do not load.
         MissingLibraryError: PaddleNLP is not installed.
     """
-    kind = getattr(_import_paddlenlp(), architecture)
+    kind = getattr(import_paddlenlp(), architecture)
     try:
         with quiet(), _recorded(kind) as (missing, unused):
             model = kind.from_pretrained(str(copy))
@@ -68,7 +70,7 @@ def load_tokenizer(copy: Path, origin: Path) -> Any:
     Raises:
         CheckpointError: it has none, or it does not load.
     """
-    transformers = _import_paddlenlp()
+    transformers = import_paddlenlp()
     try:
         with quiet():
             # AutoTokenizer does not know every class that PaddleNLP itself names (RobertaChineseTokenizer).
@@ -117,15 +119,47 @@ def write_static(model: Any, inputs: Sequence[str], stem: Path, is_traced: bool 
         raise GateError("graph", f"the model cannot be traced ({gist(error)})") from error
 
 
-def _import_paddlenlp() -> Any:
+def import_paddlenlp() -> Any:
+    """PaddleNLP's models and tokenizers, without the rest of the library.
+
+    `import paddlenlp` also imports Taskflow, trainers and datasets, and with them scikit-learn, pandas and Arrow: three
+    quarters of 13 s of CPU, for nothing that an export uses. So the package stands as an empty one, whose other modules
+    are imported when they are asked for. Where a caller has imported all of PaddleNLP, that one is used.
+
+    Raises:
+        MissingLibraryError: PaddleNLP is not installed.
+    """
     try:
         with quiet():
+            if "paddlenlp" not in sys.modules:
+                _stand_in_for_package()
+            import paddlenlp.data  # before its models, which import it in a circle
             import paddlenlp.transformers
             from paddlenlp.utils.log import logger
     except ImportError as error:
         raise MissingLibraryError("paddlenlp", "convert") from error
     logger.set_level("ERROR")
     return paddlenlp.transformers
+
+
+def _stand_in_for_package() -> None:
+    import paddle
+
+    found = importlib.util.find_spec("paddlenlp")
+    if found is None:
+        raise ModuleNotFoundError("paddlenlp")
+    package: Any = importlib.util.module_from_spec(found)
+    package.__version__ = importlib.metadata.version("paddlenlp")
+    package.__getattr__ = _import_part
+    sys.modules["paddlenlp"] = package
+    paddle.disable_signal_handler()  # as the whole package does
+
+
+def _import_part(name: str) -> Any:
+    try:
+        return importlib.import_module(f"paddlenlp.{name}")
+    except ModuleNotFoundError as error:
+        raise AttributeError(f"paddlenlp has no {name}; import it from the module that defines it") from error
 
 
 @contextlib.contextmanager

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from converters.paddle_runtime import import_paddlenlp
+
 _CHECKPOINT = Path(__file__).parent / "checkpoint"
 _LAYERS, _HEADS = 6, 12
 _NOISE, _RANDOM = 0.001, 0.02
@@ -56,14 +58,15 @@ class _Growth:
 def write_large_checkpoint(folder: Path) -> Path:
     """Write the checkpoint; gives its folder."""
     import paddle
-    from paddlenlp.transformers import ErnieConfig, ErnieForSequenceClassification
 
-    small = ErnieConfig.from_pretrained(str(_CHECKPOINT))
-    config = ErnieConfig.from_pretrained(str(_CHECKPOINT))
+    paddlenlp = import_paddlenlp()
+
+    small = paddlenlp.ErnieConfig.from_pretrained(str(_CHECKPOINT))
+    config = paddlenlp.ErnieConfig.from_pretrained(str(_CHECKPOINT))
     config.hidden_size, config.intermediate_size = 768, 3072
     config.num_hidden_layers, config.num_attention_heads = _LAYERS, _HEADS
     weights = {name: tensor.numpy() for name, tensor in paddle.load(str(_CHECKPOINT / "model_state.pdparams")).items()}
-    model = ErnieForSequenceClassification(config)
+    model = paddlenlp.ErnieForSequenceClassification(config)
     grown = _grow(weights, _Growth.of(small, config))
     model.set_state_dict({name: grown.get(name, _calm(name, tensor)) for name, tensor in model.state_dict().items()})
     model.save_pretrained(str(folder))

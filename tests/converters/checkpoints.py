@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from converters.corpus import generated_texts
+from converters.paddle_runtime import import_paddlenlp
 from converters.sources.architectures import ALBERT, ARCHITECTURES, ELECTRA, ERNIE_M, XLM_ROBERTA, Head
 
 TEXTS = (
@@ -53,7 +54,8 @@ def pad_of(name: str) -> int:
 def make_model(name: str, words: int) -> Any:
     """A PaddleNLP model of that architecture with weights from a fixed seed, in evaluation mode."""
     import paddle
-    import paddlenlp.transformers as transformers
+
+    transformers = import_paddlenlp()
 
     architecture = ARCHITECTURES[name]
     prefix = architecture.family.prefix

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from converters.paddle_runtime import import_paddlenlp
 from converters.sources import open_source
 from tests.conftest import TASK
 from tests.converters.conftest import PDMODEL, PIPELINES
@@ -27,9 +28,8 @@ Logits = Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64]], npt.NDArray[An
 def of_paddlenlp(folder: Path, architecture: str) -> Logits:
     """PaddleNLP's dynamic model: logits for [1, tokens] ids and types."""
     import paddle
-    import paddlenlp.transformers
 
-    kind = getattr(paddlenlp.transformers, architecture)
+    kind = getattr(import_paddlenlp(), architecture)
     model = kind.from_pretrained(str(folder))
     model.eval()
     names = ("input_ids", "token_type_ids") if "ErnieM" not in architecture else ("input_ids",)

@@ -14,6 +14,7 @@ import pytest
 REPOSITORY = Path(__file__).parents[2]
 sys.path.insert(0, str(REPOSITORY))
 
+from converters.paddle_runtime import import_paddlenlp  # noqa: E402
 from examples.sentiment import batches, corpus, embedding, start, texts, vocabulary  # noqa: E402
 
 DEMO = REPOSITORY / "examples" / "sentiment"
@@ -138,7 +139,7 @@ def test_turned_waves_are_the_waves_of_another_place() -> None:
 
 
 def test_the_checkpoint_reloads_and_reads_reviews(tmp_path: Path) -> None:
-    transformers = pytest.importorskip("paddlenlp.transformers", reason="needs the `convert` extra")
+    transformers = import_paddlenlp()
     paddle = pytest.importorskip("paddle")
     copy = shutil.copytree(CHECKPOINT, tmp_path / "checkpoint")
     tokenizer = transformers.AutoTokenizer.from_pretrained(str(copy))

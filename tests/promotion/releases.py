@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
+from converters.paddle_runtime import import_paddlenlp
 from text_runtime.golden import FILE_NAME as GOLDEN_NAME
 from text_runtime.golden import read_golden
 from text_runtime.local import LocalPipeline, text_tensor
@@ -36,7 +37,8 @@ class Size:
 def make_checkpoint(folder: Path, seed: int, words: tuple[str, ...], size: Size = Size()) -> Path:  # noqa: B008
     """An ERNIE with random weights."""
     import paddle
-    from paddlenlp.transformers import ErnieConfig, ErnieForSequenceClassification, ErnieTokenizer
+
+    paddlenlp = import_paddlenlp()
 
     folder.mkdir(parents=True)
     letters = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -44,7 +46,7 @@ def make_checkpoint(folder: Path, seed: int, words: tuple[str, ...], size: Size 
     vocabulary += [*letters, *"，。！？", *(f"##{letter}" for letter in letters)]
     (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
     paddle.seed(seed)
-    config = ErnieConfig(
+    config = paddlenlp.ErnieConfig(
         vocab_size=len(vocabulary),
         hidden_size=size.width,
         num_hidden_layers=size.layers,
@@ -55,8 +57,8 @@ def make_checkpoint(folder: Path, seed: int, words: tuple[str, ...], size: Size 
         id2label=dict(enumerate(words)),
         label2id={word: index for index, word in enumerate(words)},
     )
-    ErnieForSequenceClassification(config).save_pretrained(str(folder))
-    ErnieTokenizer(str(folder / "vocab.txt"), model_max_length=128).save_pretrained(str(folder))
+    paddlenlp.ErnieForSequenceClassification(config).save_pretrained(str(folder))
+    paddlenlp.ErnieTokenizer(str(folder / "vocab.txt"), model_max_length=128).save_pretrained(str(folder))
     return folder
 
 

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from converters.paddle_runtime import import_paddlenlp
+
 TAGS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
 TOPICS = ("体育", "财经", "科技", "娱乐")
 _HEADS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -37,14 +39,15 @@ def vocabulary() -> list[str]:
 def make_checkpoint(folder: Path, name: str) -> None:
     """Write one of `NAMES` as PaddleNLP's `save_pretrained` does, with weights from a fixed seed."""
     import paddle
-    from paddlenlp.transformers import ErnieConfig, ErnieTokenizer
+
+    paddlenlp = import_paddlenlp()
 
     architecture, labels = _HEADS[name]
     folder.mkdir(parents=True)
     words = list(dict.fromkeys(vocabulary()))
     (folder / "vocab.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
     paddle.seed(7)
-    config = ErnieConfig(
+    config = paddlenlp.ErnieConfig(
         vocab_size=len(words),
         hidden_size=64,
         num_hidden_layers=2,
@@ -55,15 +58,14 @@ def make_checkpoint(folder: Path, name: str) -> None:
         **({"id2label": dict(enumerate(labels))} if labels else {}),
     )
     _model(architecture, config).save_pretrained(str(folder))
-    tokenizer = ErnieTokenizer(str(folder / "vocab.txt"), model_max_length=MAX_POSITIONS)
+    tokenizer = paddlenlp.ErnieTokenizer(str(folder / "vocab.txt"), model_max_length=MAX_POSITIONS)
     tokenizer.save_pretrained(str(folder))
 
 
 def _model(architecture: str, config: Any) -> Any:
     import paddle
-    import paddlenlp.transformers
 
-    model = getattr(paddlenlp.transformers, architecture)(config)
+    model = getattr(import_paddlenlp(), architecture)(config)
     if architecture == "UIE":
         for layer in (model.linear_start, model.linear_end):
             layer.bias.set_value(paddle.full([1], _UIE_BIAS))

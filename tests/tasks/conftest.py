@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from converters.export import ExportSpec, export
+from converters.paddle_runtime import import_paddlenlp
 from converters.sources import Pooling, SourceOptions
 from tests.conftest import once
 from tests.tasks.checkpoints import MAX_POSITIONS, NAMES, TOPICS, make_checkpoint
@@ -90,15 +91,16 @@ Source = Callable[..., list[npt.NDArray[Any]]]
 def source(checkpoints: dict[str, Path]) -> Source:
     """PaddleNLP's own output, one row at a time, from its own tokenizer and dynamic graph."""
     import paddle
-    import paddlenlp.transformers
+
+    paddlenlp = import_paddlenlp()
 
     loaded: dict[tuple[str, str], Any] = {}
 
     def load(name: str, architecture: str) -> Any:
         if (name, architecture) not in loaded:
-            model = getattr(paddlenlp.transformers, architecture).from_pretrained(str(checkpoints[name]))
+            model = getattr(paddlenlp, architecture).from_pretrained(str(checkpoints[name]))
             model.eval()
-            tokenizer = paddlenlp.transformers.ErnieTokenizer.from_pretrained(str(checkpoints[name]))
+            tokenizer = paddlenlp.ErnieTokenizer.from_pretrained(str(checkpoints[name]))
             loaded[name, architecture] = (model, tokenizer)
         return loaded[name, architecture]
 

@@ -19,6 +19,7 @@ import numpy as np
 import orjson
 import pytest
 
+from converters.paddle_runtime import import_paddlenlp
 from tests.tasks.checkpoints import MAX_POSITIONS
 from text_runtime.local import LocalPipeline, text_tensor
 from text_runtime.manifest import read_manifest
@@ -65,7 +66,9 @@ class _Output:
 @pytest.fixture(scope="module")
 def taskflow(checkpoints: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Any:
     """PaddleNLP's own pipeline on a copy of the checkpoint, into which it writes."""
-    from paddlenlp import Taskflow
+
+    import_paddlenlp()
+    from paddlenlp.taskflow import Taskflow
 
     copy = shutil.copytree(checkpoints["uie"], tmp_path_factory.mktemp("taskflow") / "uie")
     flow = Taskflow("information_extraction", task_path=str(copy), schema="时间", max_seq_len=MAX_POSITIONS)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from converters.paddle_runtime import import_paddlenlp
 from tests.tasks.checkpoints import vocabulary
 from text_runtime.manifest import TokenizerFacts
 from text_runtime.tasks import Labels, task
@@ -83,13 +84,11 @@ TABLE: dict[str, tuple[str, str, Entities]] = {
 @pytest.fixture(scope="module")
 def tokenizer_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The `tokenizer.json` that an export makes of an ERNIE tokenizer."""
-    from paddlenlp.transformers import ErnieTokenizer
-
     from converters.tokenizers.wordpiece import write_wordpiece
 
     folder = tmp_path_factory.mktemp("tokenizer")
     (folder / "vocab.txt").write_text("\n".join(dict.fromkeys(vocabulary())) + "\n", encoding="utf-8")
-    write_wordpiece(ErnieTokenizer(str(folder / "vocab.txt")), folder / "tokenizer.json")
+    write_wordpiece(import_paddlenlp().ErnieTokenizer(str(folder / "vocab.txt")), folder / "tokenizer.json")
     return folder
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
+from converters.paddle_runtime import import_paddlenlp
 from tests.tasks.checkpoints import vocabulary
 from text_runtime.manifest import TokenizerFacts
 from text_runtime.tasks.schema import ANSWER_END
@@ -20,13 +21,11 @@ ROOM = MAX_LENGTH - 4
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The `tokenizer.json` that an export makes of an ERNIE tokenizer."""
-    from paddlenlp.transformers import ErnieTokenizer
-
     from converters.tokenizers.wordpiece import write_wordpiece
 
     made = tmp_path_factory.mktemp("tokenizer")
     (made / "vocab.txt").write_text("\n".join(dict.fromkeys(vocabulary())) + "\n", encoding="utf-8")
-    write_wordpiece(ErnieTokenizer(str(made / "vocab.txt")), made / "tokenizer.json")
+    write_wordpiece(import_paddlenlp().ErnieTokenizer(str(made / "vocab.txt")), made / "tokenizer.json")
     return made
 
 

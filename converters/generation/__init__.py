@@ -1,0 +1,1 @@
+"""From a causal language model to a release that writes: its graph, its tokenizer, its precisions and its gates."""

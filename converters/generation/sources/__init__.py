@@ -1,0 +1,1 @@
+"""The kinds of checkpoint that a causal language model comes in."""

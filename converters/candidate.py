@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from converters.sources import SourceModel
-from text_runtime.manifest import Manifest
+from text_runtime.manifest import EncoderManifest
 from trireme.contract.pipelines import Step
 
 
@@ -16,5 +16,5 @@ class Candidate:
     source: SourceModel
     graph: Path
     folders: dict[Step, Path]
-    manifest: Manifest
+    manifest: EncoderManifest
     corpus: Sequence[str]

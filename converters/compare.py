@@ -19,7 +19,7 @@ from converters.precisions import Choice, choices, is_calibrated
 from converters.schema import to_document
 from converters.spec import EncoderSpec, ExportSpec, PruningSpec, TrialSpec
 from converters.trial import NAME, Outcome
-from text_runtime.manifest import PASSED, REFUSED, EvaluationFacts, Manifest
+from text_runtime.manifest import PASSED, REFUSED, EncoderManifest, EvaluationFacts
 from trireme.contract.repository import Repository
 from trireme.errors import TriremeError, UnsupportedError
 
@@ -170,10 +170,10 @@ def _try(spec: CompareSpec, variant: Variant, repository: Path, lessons: Path) -
         return CandidateRow(variant, FAILED, f"it did not end within {spec.timeout_s:.0f} s (--timeout)")
     except (TriremeError, _ProcessError) as error:
         return CandidateRow(variant, FAILED, str(error))
-    return _row(variant, Repository(repository).manifest(NAME, 1), figures)
+    return _row(variant, Repository(repository).encoder_manifest(NAME, 1), figures)
 
 
-def _row(variant: Variant, manifest: Manifest, figures: Figures) -> CandidateRow:
+def _row(variant: Variant, manifest: EncoderManifest, figures: Figures) -> CandidateRow:
     refused = [f"{row.gate}: {row.detail}" for row in manifest.gates if row.status == REFUSED]
     agreement = next(row.value for row in manifest.gates if row.gate == "agreement")
     row = CandidateRow(variant, PASSED, "", figures, agreement, manifest.evaluation, manifest.encoder.warnings)

@@ -24,7 +24,7 @@ from converters.spec import EncoderSpec, ExportSpec, PruningSpec, TrialSpec
 from converters.targets import on_cpu
 from text_runtime.golden import FILE_NAME as GOLDEN_NAME
 from text_runtime.local import LocalPipeline
-from text_runtime.manifest import EncoderFacts, Manifest
+from text_runtime.manifest import EncoderFacts, EncoderManifest
 from text_runtime.tasks import Labels, task
 from trireme.contract.locking import building
 from trireme.contract.pipelines import Contract, Step
@@ -55,7 +55,7 @@ class _Job:
     progress: Progress
 
 
-def export(spec: ExportSpec, progress: Progress = _log.info, wait_s: float = 0.0) -> Manifest:
+def export(spec: ExportSpec, progress: Progress = _log.info, wait_s: float = 0.0) -> EncoderManifest:
     """Export a checkpoint as the next release of a pipeline; gives the release's manifest.
 
     While another process builds the same pipeline it is refused at once, or waits up to `wait_s` seconds.
@@ -81,7 +81,7 @@ def _open(spec: ExportSpec, progress: Progress) -> _Job:
     return _Job(spec, source, labels, evaluation_set, contract, corpus, max_length, progress)
 
 
-def _publish(job: _Job, current: Draft) -> Manifest:
+def _publish(job: _Job, current: Draft) -> EncoderManifest:
     spec, progress = job.spec, job.progress
     with tempfile.TemporaryDirectory(prefix="trireme-onnx-") as scratch:
         made_of = _release_inputs(job, Path(scratch))
@@ -129,7 +129,7 @@ def _calibration_texts(spec: ExportSpec) -> TaskTexts:
     return read_task_texts(spec.encoder.calibration, spec.task)
 
 
-def _evaluated(job: _Job, candidate: Candidate, made_of: ReleaseInputs, manifest: Manifest) -> Manifest:
+def _evaluated(job: _Job, candidate: Candidate, made_of: ReleaseInputs, manifest: EncoderManifest) -> EncoderManifest:
     """The candidate beside the source's fp32 graph, which the gates of an fp32 release find equal to the source."""
     evaluation_set, choice = job.evaluation_set, job.spec.encoder.choice
     is_reference = precisions.is_plain_graph(choice) and made_of.reference == made_of.graph

@@ -12,7 +12,7 @@ import orjson
 
 from converters.evaluation import metric_of
 from text_runtime.local import LocalPipeline, text_tensor
-from text_runtime.manifest import Manifest
+from text_runtime.manifest import EncoderManifest
 from text_runtime.tasks import Tensors, task
 from text_runtime.tasks.label_files import read_labels
 from text_runtime.tensors import TEXT
@@ -37,7 +37,7 @@ class Figures:
 def measure(repository: Path, pipeline: str, evaluation: Path) -> Figures:
     """Measure release 1 of a pipeline on the texts of an evaluation file."""
     folders = Repository(repository).release_folders(pipeline, 1)
-    manifest = Repository(repository).manifest(pipeline, 1)
+    manifest = Repository(repository).encoder_manifest(pipeline, 1)
     before_kib, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
     local = LocalPipeline(folders, manifest)
     local.warm_up()
@@ -54,7 +54,7 @@ def measure(repository: Path, pipeline: str, evaluation: Path) -> Figures:
     )
 
 
-def _rows(labels_folder: Path, manifest: Manifest, evaluation: Path) -> list[Tensors]:
+def _rows(labels_folder: Path, manifest: EncoderManifest, evaluation: Path) -> list[Tensors]:
     """The labelled texts as requests of one row, repeated to at least as many as the largest measurement wants."""
     has_labels = task(manifest.task).has_labels
     names = read_labels(labels_folder, manifest.width).names if has_labels else ()

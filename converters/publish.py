@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from tritonclient.grpc.model_config_pb2 import ModelConfig
 
@@ -18,6 +19,7 @@ from trireme.contract.repository import CONFIG_NAME, Repository
 from trireme.errors import ContractError, PublishError, RepositoryError
 
 _PARTIAL = ".partial-"
+Told = TypeVar("Told", bound=Manifest)
 _log = logging.getLogger(__name__)
 
 
@@ -41,7 +43,7 @@ class Draft:
         """The ensemble's folder, the last of all `folders`."""
         return self.folders[-1]
 
-    def publish(self, manifest: Manifest) -> Manifest:
+    def publish(self, manifest: Told) -> Told:
         """Write the manifest into every folder and rename them, the ensemble last; gives the final manifest."""
         self._require_files(manifest)
         final = replace(manifest, files=self._hashes())

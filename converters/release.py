@@ -10,7 +10,7 @@ from converters.publish import Draft
 from converters.sources import SourceModel
 from converters.spec import ExportSpec
 from converters.token_rows import require_row
-from text_runtime.manifest import EncoderFacts, Manifest, PruningFacts, TokenizerFacts
+from text_runtime.manifest import EncoderFacts, EncoderManifest, PruningFacts, TokenizerFacts
 from text_runtime.tasks import Labels
 from text_runtime.tasks.label_files import FILE_NAME as LABELS_NAME
 from text_runtime.tasks.label_files import labels_json
@@ -36,7 +36,7 @@ class ReleaseInputs:
     pruning: PruningFacts | None = None
 
 
-def write_release(spec: ExportSpec, made_of: ReleaseInputs, current: Draft) -> Manifest:
+def write_release(spec: ExportSpec, made_of: ReleaseInputs, current: Draft) -> EncoderManifest:
     """Write every step's files; gives the manifest as it stands before the gates.
 
     Raises:
@@ -48,7 +48,7 @@ def write_release(spec: ExportSpec, made_of: ReleaseInputs, current: Draft) -> M
     require_row(source.traits.highest_token, source.tables.tokens)  # before a vocabulary full of holes is written
     source.write_tokenizer(current.steps[Step.TOKENIZER] / TOKENIZER_NAME)
     (current.steps[Step.POSTPROCESS] / LABELS_NAME).write_bytes(labels_json(made_of.labels))
-    return Manifest(
+    return EncoderManifest(
         pipeline=spec.name,
         release=current.release,
         family=made_of.contract.family.name,

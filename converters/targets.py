@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from text_runtime.encoder.buckets import buckets_up_to
 from text_runtime.encoder.engines import engine_names
-from text_runtime.manifest import Manifest
+from text_runtime.manifest import EncoderManifest
 from text_runtime.tasks import task
 from text_runtime.tensors import SCHEMA
 from trireme.contract.pipelines import GPU_ENGINES, Contract, GpuLayout
@@ -77,7 +77,7 @@ def graph_engine(target: str, engine: str, precision: str) -> str:
     return "tensorrt"
 
 
-def on_cpu(manifest: Manifest) -> Manifest:
+def on_cpu(manifest: EncoderManifest) -> EncoderManifest:
     """The release with its graph run by ONNX Runtime on this CPU, for gates and golden requests: a plan is built later,
     and held against the same graph then."""
     if not manifest.tokenizer.buckets:

@@ -13,7 +13,7 @@ from converters.plans.parity import Parity
 from converters.plans.rows import rows_by_bucket
 from converters.plans.spec import PlanSpec
 from text_runtime.machine import MachineError, read_machine
-from text_runtime.manifest import GateRow, Manifest, sha256_of
+from text_runtime.manifest import EncoderManifest, GateRow, sha256_of
 from text_runtime.plan import FACTS_NAME, PLAN_NAME, PlanFacts, needs_plan, profiles_of
 from trireme.contract.integrity import verify_release
 from trireme.contract.locking import building
@@ -38,7 +38,7 @@ def build_plan(spec: PlanSpec, progress: Progress = _log.info, wait_s: float = 0
     """
     manifest = verify_release(Repository(spec.repository), spec.pipeline, spec.release)
     if not needs_plan(manifest):
-        problem = f"the release's encoder runs on {manifest.encoder.engine}, not from a plan"
+        problem = f"the release's encoder runs on {manifest.network.engine}, not from a plan"
         raise spec.refusal(problem, "export it with --target gpu --engine tensorrt")
     tensorrt_builder.require_tensorrt(spec)
     try:
@@ -71,7 +71,7 @@ def publish(built: Path, release: Path) -> None:
         os.replace(built / name, release / name)
 
 
-def _judge(spec: PlanSpec, manifest: Manifest, plan: bytes, progress: Progress) -> tuple[GateRow, ...]:
+def _judge(spec: PlanSpec, manifest: EncoderManifest, plan: bytes, progress: Progress) -> tuple[GateRow, ...]:
     folder = Repository(spec.repository).step_folder(spec.pipeline, Step.TOKENIZER) / str(spec.release)
     rows = rows_by_bucket(folder, manifest, spec.corpus)
     graph = tensorrt_builder.open_graph(spec.folder / manifest.encoder.model)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from converters.limits import limits_of
 from converters.plans.rows import Rows
-from text_runtime.manifest import PASSED, GateRow, Manifest
+from text_runtime.manifest import PASSED, EncoderManifest, GateRow
 from text_runtime.plan import Profile
 from text_runtime.tasks import task
 from trireme.errors import GateError
@@ -31,7 +31,7 @@ _AGREEMENT = 0.999
 class Parity:
     """What a plan is judged by: its release's manifest, the profiles by number, and rows for each bucket."""
 
-    manifest: Manifest
+    manifest: EncoderManifest
     profiles: Sequence[Profile]
     rows: Rows
 

@@ -4,7 +4,7 @@ import bisect
 from pathlib import Path
 
 from converters.corpus import generated_texts
-from text_runtime.manifest import Manifest
+from text_runtime.manifest import EncoderManifest
 from text_runtime.tokenizers.tokenizer import TextTokenizer
 from trireme.text_files import read_texts
 
@@ -14,7 +14,7 @@ Rows = dict[int, list[list[int]]]
 """For every bucket the token ids of rows that are padded to it."""
 
 
-def rows_by_bucket(folder: Path, manifest: Manifest, corpus: Path | None) -> Rows:
+def rows_by_bucket(folder: Path, manifest: EncoderManifest, corpus: Path | None) -> Rows:
     """Encode generated texts and the user's own; a bucket that none falls into gets longer rows, cut.
 
     Raises:

@@ -12,7 +12,7 @@ from typing import Any
 
 from converters.plans.parity import Array, Feeds, RunGraph, RunPlan
 from converters.plans.spec import PlanSpec
-from text_runtime.manifest import Manifest
+from text_runtime.manifest import EncoderManifest
 from text_runtime.plan import Profile
 from trireme.contract.plans import BUILD_WHERE_IT_SERVES
 
@@ -32,7 +32,7 @@ def require_tensorrt(spec: PlanSpec) -> None:
         raise spec.refusal(f"TensorRT is not installed here ({error})", BUILD_WHERE_IT_SERVES) from error
 
 
-def profiles_for(manifest: Manifest, profiles: Sequence[Profile]) -> list[Any]:
+def profiles_for(manifest: EncoderManifest, profiles: Sequence[Profile]) -> list[Any]:
     """Polygraphy's profiles: every input of the graph has the shape of the bucket."""
     trt = _polygraphy()
     found = []
@@ -45,7 +45,7 @@ def profiles_for(manifest: Manifest, profiles: Sequence[Profile]) -> list[Any]:
     return found
 
 
-def build(spec: PlanSpec, manifest: Manifest, profiles: Sequence[Profile], progress: Progress) -> bytes:
+def build(spec: PlanSpec, manifest: EncoderManifest, profiles: Sequence[Profile], progress: Progress) -> bytes:
     """Compile a release's graph; gives the plan.
 
     The network is strongly typed: every tensor keeps the type that the graph gives it, so the graph alone decides which

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from text_runtime.local import LocalPipeline, text_tensor
-from text_runtime.manifest import read_manifest
+from text_runtime.manifest import read_encoder_manifest
 from text_runtime.tensors import TEXT
 from trireme.contract.repository import Repository
 from trireme.machine.allocator import with_allocator
@@ -64,7 +64,7 @@ def main() -> None:
     options = parser.parse_args()
     texts = [line for line in options.corpus.read_text(encoding="utf-8").split("\n") if line]
     folders = Repository(options.repository).release_folders(options.pipeline, options.release)
-    pipeline = LocalPipeline(folders, read_manifest(folders["encoder"]))
+    pipeline = LocalPipeline(folders, read_encoder_manifest(folders["encoder"]))
     found = _run(pipeline, texts, options.window, options.seconds)
     sys.stdout.write(json.dumps(found.__dict__))
 

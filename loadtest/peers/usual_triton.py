@@ -9,7 +9,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from text_runtime.manifest import FILE_NAME, read_manifest, sha256_of
+from text_runtime.manifest import FILE_NAME, read_encoder_manifest, sha256_of
 
 _LAYOUT = Path(__file__).parent / "usual_layout"
 _NAME = "usual"
@@ -36,6 +36,6 @@ def _write_manifests(repository: Path, pipeline: str) -> None:
     files = {
         f"{path.parent.parent.name}/{path.name}": sha256_of(path) for folder in folders for path in folder.iterdir()
     }
-    manifest = replace(read_manifest(repository / pipeline / "1"), pipeline=_NAME, files=files)
+    manifest = replace(read_encoder_manifest(repository / pipeline / "1"), pipeline=_NAME, files=files)
     for folder in folders:
         (folder / FILE_NAME).write_bytes(manifest.to_json())

@@ -12,7 +12,7 @@ from text_runtime.encoder.encoder import Array, EncoderRequest, TextEncoder
 from text_runtime.encoder.engines import load_engine
 from text_runtime.encoder.execution_time import ExecutionTime
 from text_runtime.encoder.sizing import SHARES, engine_spec
-from text_runtime.manifest import read_manifest
+from text_runtime.manifest import read_encoder_manifest
 from text_runtime.metrics.step_metrics import WorkCounters
 from text_runtime.parameters import integers
 from text_runtime.refusals import refusal, refusal_of
@@ -26,7 +26,7 @@ class TritonPythonModel:
     def initialize(self, args: dict[str, str]) -> None:
         """Load the release's engine and run every shape once; a broken release refuses to load here."""
         folder = Path(pb_utils.get_model_dir())
-        manifest = read_manifest(folder)
+        manifest = read_encoder_manifest(folder)
         config = args["model_config"]
         _require_inputs(config)
         spec = engine_spec(folder, manifest.encoder, integers(config, SHARES))

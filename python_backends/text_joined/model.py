@@ -14,7 +14,7 @@ from text_runtime.encoder.encoder import Work
 from text_runtime.encoder.execution_time import ExecutionTime
 from text_runtime.encoder.sizing import SHARES, engine_spec
 from text_runtime.local import LocalPipeline
-from text_runtime.manifest import read_manifest
+from text_runtime.manifest import read_encoder_manifest
 from text_runtime.metrics.step_metrics import LabelCounters, WorkCounters
 from text_runtime.parameters import integers, prompt_name
 from text_runtime.refusals import refusal, refusal_of
@@ -29,7 +29,7 @@ class TritonPythonModel:
     def initialize(self, args: dict[str, str]) -> None:
         """Load the release and run every shape once; a broken release refuses to load here."""
         folder = Path(pb_utils.get_model_dir())
-        manifest = read_manifest(folder)
+        manifest = read_encoder_manifest(folder)
         config = args["model_config"]
         instances = sum(group["count"] for group in orjson.loads(config)["instance_group"])
         engine = engine_spec(folder, manifest.encoder, integers(config, SHARES), instances)

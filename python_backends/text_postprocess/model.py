@@ -7,7 +7,7 @@ import orjson
 import triton_python_backend_utils as pb_utils
 
 from text_runtime.encoder.isolation import isolated
-from text_runtime.manifest import Manifest, read_manifest
+from text_runtime.manifest import EncoderManifest, read_encoder_manifest
 from text_runtime.metrics.step_metrics import LabelCounters
 from text_runtime.tasks import Tensors, task
 from text_runtime.tasks.label_files import read_labels
@@ -21,7 +21,7 @@ class TritonPythonModel:
     def initialize(self, args: dict[str, str]) -> None:
         """Load the release's labels; a broken release refuses to load here."""
         folder = Path(pb_utils.get_model_dir())
-        manifest = read_manifest(folder)
+        manifest = read_encoder_manifest(folder)
         chosen = task(manifest.task)
         labels = read_labels(folder, manifest.width if chosen.has_labels else 0)
         self._inputs = [tensor["name"] for tensor in orjson.loads(args["model_config"])["input"]]
@@ -52,7 +52,7 @@ def _response(outcome: Tensors | Exception) -> Any:
 class _Steps:
     """The tokenizer and the encoder of the same release, called from inside Triton. See `text_runtime.tasks.Encode`."""
 
-    def __init__(self, manifest: Manifest) -> None:
+    def __init__(self, manifest: EncoderManifest) -> None:
         self._manifest = manifest
 
     def __call__(self, inputs: Tensors) -> Tensors:

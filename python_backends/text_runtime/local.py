@@ -11,7 +11,7 @@ from text_runtime.encoder.encoder import Array, EncoderRequest, TextEncoder, Wor
 from text_runtime.encoder.engines import EngineSpec, load_engine
 from text_runtime.encoder.isolation import isolated
 from text_runtime.encoder.sizing import engine_spec
-from text_runtime.manifest import Manifest
+from text_runtime.manifest import EncoderManifest
 from text_runtime.tasks import Tensors, task
 from text_runtime.tasks.label_files import read_labels
 from text_runtime.tensors import INPUT_IDS, LENGTHS, TOKEN_TYPE_IDS, TRUNCATED_CHARS
@@ -39,7 +39,7 @@ class LocalPipeline:
     def __init__(
         self,
         folders: Mapping[str, Path],
-        manifest: Manifest,
+        manifest: EncoderManifest,
         engine: EngineSpec | None = None,
         batching: BatchingSettings | None = None,
     ) -> None:

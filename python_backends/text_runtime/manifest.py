@@ -8,6 +8,7 @@ import hashlib
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import orjson
 
@@ -18,6 +19,7 @@ FILE_NAME = "manifest.json"
 FORMAT = 1
 ENCODER_FAMILY = "encoder"
 """The family of every pipeline whose files name none: there was no other when they were written."""
+GENERATION_FAMILY = "generation"
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,26 @@ class EncoderFacts(Record):
     type_rows: int = 0
 
 
+class NetworkFacts(Protocol):
+    """What is told of a network in every family."""
+
+    @property
+    def engine(self) -> str:
+        """What runs it."""
+
+    @property
+    def precision(self) -> str:
+        """What its weights are in."""
+
+    @property
+    def model(self) -> str:
+        """Its file."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a user of the release should know, one sentence each."""
+
+
 PASSED = "passed"
 REFUSED = "refused"
 
@@ -137,8 +159,36 @@ class EvaluationFacts(Record):
 
 
 @dataclass(frozen=True)
+class GeneratorFacts(Record):
+    """What runs a model that writes: engine, precision of the weights, its file, and what the model can take.
+
+    `context_length` counts tokens, prompt and answer together. `token_rows` are the rows of the table of embeddings.
+    `end_ids` end an answer; `begin_id` stands before a prompt, None where nothing does. What the engine computes in and
+    keeps its cache in stands here, and is never left to the engine.
+    """
+
+    engine: str
+    precision: str
+    model: str
+    context_length: int
+    token_rows: int
+    end_ids: tuple[int, ...]
+    begin_id: int | None = None
+    inference_precision: str = "f32"
+    cache_precision: str = "f32"
+    calibration: CalibrationFacts | None = None
+    warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.context_length < 2:
+            raise ValueError(f"context_length {self.context_length} leaves no room for a prompt and an answer")
+        if not self.end_ids:
+            raise ValueError("without end_ids an answer would never end by itself")
+
+
+@dataclass(frozen=True)
 class Manifest(Record):
-    """The whole story of one release of one pipeline.
+    """The story of one release of one pipeline, as far as all families tell it.
 
     `format` is raised only where a reader of before would misunderstand; see `text_runtime.records`.
     """
@@ -146,21 +196,67 @@ class Manifest(Record):
     pipeline: str
     release: int
     task: str
-    width: int
     created_at: str
     trireme_version: str
     source: SourceFacts
-    tokenizer: TokenizerFacts
-    encoder: EncoderFacts
     gates: tuple[GateRow, ...] = ()
     evaluation: EvaluationFacts | None = None
     files: dict[str, str] = field(default_factory=dict)
     format: int = FORMAT
     family: str = ENCODER_FAMILY
 
+    @property
+    def network(self) -> NetworkFacts:
+        """What runs the network."""
+        raise NotImplementedError
+
+    @property
+    def longest(self) -> int:
+        """The most tokens that it takes, special ones included; of a model that writes, with its answer."""
+        raise NotImplementedError
+
     def to_json(self) -> bytes:
         """The manifest as indented JSON, with the fields that this version does not know as they were read."""
         return orjson.dumps(fields_of(self), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+@dataclass(frozen=True)
+class EncoderManifest(Manifest):
+    """The whole story of a release of the encoder family."""
+
+    width: int = field(kw_only=True)
+    tokenizer: TokenizerFacts = field(kw_only=True)
+    encoder: EncoderFacts = field(kw_only=True)
+
+    @property
+    def network(self) -> EncoderFacts:
+        """See the base class."""
+        return self.encoder
+
+    @property
+    def longest(self) -> int:
+        """See the base class."""
+        return self.tokenizer.max_length
+
+
+@dataclass(frozen=True)
+class GenerationManifest(Manifest):
+    """The whole story of a release of the generation family."""
+
+    generator: GeneratorFacts = field(kw_only=True)
+
+    @property
+    def network(self) -> GeneratorFacts:
+        """See the base class."""
+        return self.generator
+
+    @property
+    def longest(self) -> int:
+        """See the base class."""
+        return self.generator.context_length
+
+
+_KINDS: dict[str, type[Manifest]] = {ENCODER_FAMILY: EncoderManifest, GENERATION_FAMILY: GenerationManifest}
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -174,6 +270,20 @@ def read_manifest(folder: Path) -> Manifest:
     return parse_manifest((folder / FILE_NAME).read_bytes(), str(folder / FILE_NAME))
 
 
+def read_encoder_manifest(folder: Path) -> EncoderManifest:
+    """Read the manifest in a folder of a release of the encoder family.
+
+    Raises:
+        FileNotFoundError: the folder has none.
+        FormatError: a newer Trireme wrote it.
+        ValueError: it is not a manifest, or one of another family.
+    """
+    found = read_manifest(folder)
+    if not isinstance(found, EncoderManifest):
+        raise ValueError(f"{folder / FILE_NAME} tells of a release of the {found.family} family")
+    return found
+
+
 def parse_manifest(content: bytes, origin: str) -> Manifest:
     """Parse a manifest; `origin` names it in errors.
 
@@ -184,7 +294,10 @@ def parse_manifest(content: bytes, origin: str) -> Manifest:
     try:
         found = orjson.loads(content)
         require_format(found, FORMAT, origin)
-        return read_record(Manifest, found)
+        family = found.get("family", ENCODER_FAMILY) if isinstance(found, dict) else ENCODER_FAMILY
+        if family not in _KINDS:
+            raise ValueError(f"its family {family!r} is unknown")
+        return read_record(_KINDS[family], found)
     except FormatError:
         raise
     except ValueError as error:

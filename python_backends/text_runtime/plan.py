@@ -8,11 +8,12 @@ module decides for the container's entry point and for the command line: it need
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeGuard
 
 import orjson
 
 from text_runtime.machine import Machine
-from text_runtime.manifest import GateRow, Manifest, sha256_of
+from text_runtime.manifest import EncoderManifest, GateRow, Manifest, sha256_of
 from text_runtime.records import Record, fields_of, read_record
 
 PLAN_NAME = "model.plan"
@@ -84,12 +85,12 @@ def rebuild_command(pipeline: str, release: int) -> str:
     return f"docker compose run --rm build-plan {pipeline} {release}"
 
 
-def needs_plan(manifest: Manifest) -> bool:
+def needs_plan(manifest: Manifest) -> TypeGuard[EncoderManifest]:
     """Whether a release's encoder is served from a plan."""
-    return manifest.encoder.engine == "tensorrt"
+    return isinstance(manifest, EncoderManifest) and manifest.encoder.engine == "tensorrt"
 
 
-def plan_problems(folder: Path, manifest: Manifest, machine: Machine, max_rows: int) -> list[str]:
+def plan_problems(folder: Path, manifest: EncoderManifest, machine: Machine, max_rows: int) -> list[str]:
     """Everything that keeps a plan from serving a release on a machine; nothing where it may.
 
     Args:
@@ -107,7 +108,7 @@ def plan_problems(folder: Path, manifest: Manifest, machine: Machine, max_rows: 
     return [*_changes(folder, manifest, facts), *_strangers(facts.machine, machine), *_gaps(manifest, facts, max_rows)]
 
 
-def _changes(folder: Path, manifest: Manifest, facts: PlanFacts) -> Iterator[str]:
+def _changes(folder: Path, manifest: EncoderManifest, facts: PlanFacts) -> Iterator[str]:
     plan = folder / PLAN_NAME
     if not plan.is_file():
         yield f"{PLAN_NAME} is missing"
@@ -128,7 +129,7 @@ def _strangers(built: Machine, here: Machine) -> Iterator[str]:
             yield f"the plan was built with {name} {was}, this machine has {found}"
 
 
-def _gaps(manifest: Manifest, facts: PlanFacts, max_rows: int) -> Iterator[str]:
+def _gaps(manifest: EncoderManifest, facts: PlanFacts, max_rows: int) -> Iterator[str]:
     """Profiles are numbered, and the config names them by number: they must be those of the buckets, in order."""
     buckets = manifest.tokenizer.buckets
     found = tuple(profile.tokens for profile in facts.profiles)

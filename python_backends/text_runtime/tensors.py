@@ -13,6 +13,8 @@ class DataType(Enum):
     INT32 = "TYPE_INT32"
     INT64 = "TYPE_INT64"
     FP32 = "TYPE_FP32"
+    BOOL = "TYPE_BOOL"
+    UINT32 = "TYPE_UINT32"
 
     @property
     def numpy(self) -> type[np.generic]:
@@ -25,16 +27,22 @@ _NUMPY: dict[DataType, type[np.generic]] = {
     DataType.INT32: np.int32,
     DataType.INT64: np.int64,
     DataType.FP32: np.float32,
+    DataType.BOOL: np.bool_,
+    DataType.UINT32: np.uint32,
 }
 
 
 @dataclass(frozen=True)
 class TensorSpec:
-    """One input or output of a step. `dims` leaves the batch dimension out; -1 is a length that varies by row."""
+    """One input or output of a step. `dims` leaves the batch dimension out; -1 is a length that varies by row.
+
+    A request may leave out an input that `is_optional`.
+    """
 
     name: str
     data_type: DataType
     dims: tuple[int, ...]
+    is_optional: bool = False
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():

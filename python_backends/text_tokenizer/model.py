@@ -11,7 +11,7 @@ import triton_python_backend_utils as pb_utils
 from text_runtime.deadlines import deadline_ns
 from text_runtime.encoder.buckets import Buckets
 from text_runtime.encoder.isolation import isolated
-from text_runtime.manifest import read_manifest
+from text_runtime.manifest import read_encoder_manifest
 from text_runtime.parameters import prompt_name
 from text_runtime.tasks import Tensors, task
 from text_runtime.tensors import DEADLINE, INPUT_IDS
@@ -24,7 +24,7 @@ class TritonPythonModel:
     def initialize(self, args: dict[str, str]) -> None:
         """Load the release's tokenizer; a broken release refuses to load here."""
         folder = Path(pb_utils.get_model_dir())
-        manifest = read_manifest(folder)
+        manifest = read_encoder_manifest(folder)
         self._inputs = task(manifest.task).inputs
         outputs = [tensor["name"] for tensor in orjson.loads(args["model_config"])["output"]]
         self._has_deadlines = DEADLINE.name in outputs

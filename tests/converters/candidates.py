@@ -7,7 +7,7 @@ from converters.candidate import Candidate
 from converters.corpus import generated_texts
 from converters.gates import require_passed, run_gates
 from converters.sources import SourceModel
-from text_runtime.manifest import EncoderFacts, GateRow, Manifest, SourceFacts, TokenizerFacts
+from text_runtime.manifest import EncoderFacts, EncoderManifest, GateRow, SourceFacts, TokenizerFacts
 from text_runtime.tokenizers.tokenizer import FILE_NAME
 from trireme.contract.pipelines import CHAIN, Step
 
@@ -30,7 +30,7 @@ def candidate_of(source: SourceModel, folder: Path, task: str, corpus: list[str]
     source.write_tokenizer(folders[Step.TOKENIZER] / FILE_NAME)
     recipe = precisions.Recipe("fp32", onnx, folders[Step.ENCODER], source.graph_inputs)
     model = precisions.build(precisions.Choice("onnxruntime", "fp32"), recipe)
-    manifest = Manifest(
+    manifest = EncoderManifest(
         pipeline="p",
         release=1,
         task=task,

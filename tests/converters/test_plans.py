@@ -20,7 +20,7 @@ from converters.plans.tensorrt_builder import open_graph, profiles_for
 from converters.precisions import Choice, Recipe
 from converters.precisions import build as build_precision
 from text_runtime.machine import MachineError, read_machine
-from text_runtime.manifest import Manifest
+from text_runtime.manifest import EncoderManifest
 from text_runtime.plan import FACTS_NAME, PLAN_NAME, profiles_of, read_plan_facts
 from trireme.cli.app import app
 from trireme.contract.pipelines import MAX_BATCH_SIZE, Step
@@ -48,13 +48,13 @@ def models(gpu_repository: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def manifest(gpu_repository: Path) -> Manifest:
+def manifest(gpu_repository: Path) -> EncoderManifest:
     """The release's manifest."""
     return Repository(gpu_repository).manifest("sentiment", 1)
 
 
 @pytest.fixture(scope="module")
-def rows(gpu_repository: Path, manifest: Manifest) -> Rows:
+def rows(gpu_repository: Path, manifest: EncoderManifest) -> Rows:
     """Rows for each bucket."""
     return rows_by_bucket(gpu_repository / "sentiment_tokenizer" / "1", manifest, None)
 
@@ -71,12 +71,12 @@ def as_plan(path: Path) -> RunPlan:
     return lambda profile, feeds: run(feeds)
 
 
-def parity(manifest: Manifest, rows: Rows) -> Parity:
+def parity(manifest: EncoderManifest, rows: Rows) -> Parity:
     """The gates over all buckets."""
     return Parity(manifest, profiles_of(manifest.tokenizer.buckets, MAX_BATCH_SIZE), rows)
 
 
-def test_profiles_cover_every_bucket_from_one_row_to_a_full_batch(manifest: Manifest) -> None:
+def test_profiles_cover_every_bucket_from_one_row_to_a_full_batch(manifest: EncoderManifest) -> None:
     found = profiles_for(manifest, profiles_of(manifest.tokenizer.buckets, MAX_BATCH_SIZE))
     for profile, bucket in zip(found, manifest.tokenizer.buckets, strict=True):
         assert set(profile) == set(manifest.encoder.inputs)
@@ -86,7 +86,7 @@ def test_profiles_cover_every_bucket_from_one_row_to_a_full_batch(manifest: Mani
             assert 1 < shapes.opt[0] < MAX_BATCH_SIZE
 
 
-def test_every_bucket_has_rows_of_its_length(rows: Rows, manifest: Manifest) -> None:
+def test_every_bucket_has_rows_of_its_length(rows: Rows, manifest: EncoderManifest) -> None:
     shorter = 0
     for bucket, found in rows.items():
         assert found
@@ -95,7 +95,7 @@ def test_every_bucket_has_rows_of_its_length(rows: Rows, manifest: Manifest) -> 
     assert tuple(rows) == manifest.tokenizer.buckets
 
 
-def test_a_plan_that_answers_as_its_graph_passes_all_gates(manifest: Manifest, rows: Rows, graph: Path) -> None:
+def test_a_plan_that_answers_as_its_graph_passes_all_gates(manifest: EncoderManifest, rows: Rows, graph: Path) -> None:
     found = list(parity(manifest, rows).judge(as_plan(graph), open_graph(graph)))
     assert [(row.gate, row.status) for row in found] == [
         ("finite", "passed"),
@@ -106,14 +106,14 @@ def test_a_plan_that_answers_as_its_graph_passes_all_gates(manifest: Manifest, r
 
 
 def test_a_plan_that_rounds_more_than_its_precision_explains_is_refused_with_the_figures(
-    manifest: Manifest, rows: Rows, graph: Path, tmp_path: Path
+    manifest: EncoderManifest, rows: Rows, graph: Path, tmp_path: Path
 ) -> None:
     build_precision(Choice("onnxruntime", "int8", "dynamic"), Recipe("int8", graph, tmp_path, manifest.encoder.inputs))
     with pytest.raises(GateError, match=r"'parity'.*differs from ONNX Runtime by \d.*, 0.0001 is allowed"):
         list(parity(manifest, rows).judge(as_plan(tmp_path / "model.onnx"), open_graph(graph)))
 
 
-def test_a_plan_that_overflows_for_one_bucket_is_refused(manifest: Manifest, rows: Rows, graph: Path) -> None:
+def test_a_plan_that_overflows_for_one_bucket_is_refused(manifest: EncoderManifest, rows: Rows, graph: Path) -> None:
     run = open_graph(graph)
 
     def overflowing(profile: int, feeds: Feeds) -> npt.NDArray[Any]:
@@ -123,7 +123,7 @@ def test_a_plan_that_overflows_for_one_bucket_is_refused(manifest: Manifest, row
         list(parity(manifest, rows).judge(overflowing, run))
 
 
-def test_a_plan_that_answers_the_neighbours_row_is_refused(manifest: Manifest, rows: Rows, graph: Path) -> None:
+def test_a_plan_that_answers_the_neighbours_row_is_refused(manifest: EncoderManifest, rows: Rows, graph: Path) -> None:
     run = open_graph(graph)
     with pytest.raises(GateError, match="'parity'"):
         list(parity(manifest, rows).judge(lambda _, feeds: np.roll(run(feeds), 1, axis=0), run))

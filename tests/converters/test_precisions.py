@@ -24,7 +24,7 @@ from tests.forks import forks_from_now
 from tests.small_disk import small_disk
 from text_runtime.encoder.engines import EngineSpec, load_engine
 from text_runtime.local import LocalPipeline, text_tensor
-from text_runtime.manifest import EncoderFacts, Manifest
+from text_runtime.manifest import EncoderFacts, EncoderManifest
 from trireme.client import Client
 from trireme.contract.repository import Repository
 from trireme.errors import GateError, PublishError, TriremeError, UnsupportedError
@@ -34,7 +34,7 @@ TEST_ROWS = ROOT / "examples/sentiment/test.tsv"
 REVIEWS = ROOT / "examples/sentiment/reviews.txt"
 
 
-def exported(target: Path, encoder: EncoderSpec, checkpoint: Path = CHECKPOINT) -> Manifest:
+def exported(target: Path, encoder: EncoderSpec, checkpoint: Path = CHECKPOINT) -> EncoderManifest:
     """Export and evaluate one candidate."""
     return export(ExportSpec(checkpoint, TASK, "sentiment", target, encoder, evaluation=EvaluationSpec(TEST_ROWS)))
 

@@ -7,7 +7,7 @@ import numpy as np
 import tritonclient.grpc as triton_grpc
 from google.protobuf.text_format import MessageToString
 
-from text_runtime.manifest import EncoderFacts, Manifest, SourceFacts, TokenizerFacts, sha256_of
+from text_runtime.manifest import EncoderFacts, EncoderManifest, SourceFacts, TokenizerFacts, sha256_of
 from trireme.contract.configs import ensemble_config, step_config
 from trireme.contract.pipelines import CHAIN, Contract, Step
 from trireme.machine.channels import OWN_CHANNEL
@@ -80,9 +80,9 @@ def write_pipeline(root: Path, name: str = NAME, instances: int = 1, broken: Ste
 def _write_manifests(root: Path, name: str, files: dict[str, str]) -> None:
     source = SourceFacts("throwaway", name, "none", {})
     encoder = EncoderFacts("none", "fp32", "model.py", ("input_ids",), "logits")
-    manifest = Manifest(
-        name, 1, "text-classification", 2, "2026-01-01T00:00:00Z", "0", source, TokenizerFacts(16, 0), encoder,
-        files=files,
+    manifest = EncoderManifest(
+        name, 1, "text-classification", "2026-01-01T00:00:00Z", "0", source,
+        files=files, width=2, tokenizer=TokenizerFacts(16, 0), encoder=encoder,
     )  # fmt: skip
     for folder in (name, *(step.model_name(name) for step in CHAIN)):
         (root / folder / "1" / "manifest.json").write_bytes(manifest.to_json())

@@ -6,7 +6,7 @@ import pytest
 
 from converters.export import EncoderSpec, EvaluationSpec, ExportSpec, export
 from converters.sources import Pooling, SourceOptions
-from text_runtime.manifest import Manifest
+from text_runtime.manifest import EncoderManifest
 
 PAIRS = "text\ttext_pair\tscore\n屏幕清晰\t屏幕很好\t4.5\n屏幕清晰\t物流很快\t1\n价格便宜\t不贵\t4\n音质\t退货\t0\n"
 LABELLED = {
@@ -18,7 +18,7 @@ LABELLED = {
 }
 
 
-def exported(checkpoint: Path, task: str, folder: Path, evaluation: EvaluationSpec | None) -> Manifest:
+def exported(checkpoint: Path, task: str, folder: Path, evaluation: EvaluationSpec | None) -> EncoderManifest:
     """A release on OpenVINO, which is compared with the fp32 graph on ONNX Runtime."""
     options = SourceOptions(pooling=Pooling.MEAN if task == "embedding" else None)
     return export(ExportSpec(checkpoint, task, "p", folder, EncoderSpec("openvino"), evaluation, options=options))

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from text_runtime.encoder.batching import BatchingSettings
 from text_runtime.encoder.encoder import EncoderRequest, TextEncoder
-from text_runtime.manifest import EncoderFacts, Manifest, SourceFacts, TokenizerFacts
+from text_runtime.manifest import EncoderFacts, EncoderManifest, SourceFacts, TokenizerFacts
 
-MANIFEST = Manifest(
+MANIFEST = EncoderManifest(
     pipeline="p",
     release=1,
     task="text-classification",

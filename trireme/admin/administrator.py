@@ -5,19 +5,25 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import grpc
 import tritonclient.grpc as triton_grpc
 from google.protobuf.json_format import MessageToDict
 from tritonclient.grpc.model_config_pb2 import ModelConfig
 from tritonclient.utils import InferenceServerException
 
+from text_runtime.generation.tensors import FINISH_REASON
+from text_runtime.probe import GENERATION_PROBE
 from trireme.admin.deadlines import Deadlines
 from trireme.admin.endpoint import Endpoint
 from trireme.admin.index import ModelVersion, exception_of
 from trireme.admin.metrics import Sample, scrape
 from trireme.admin.probe import flaw, ones, probe_columns, strings
 from trireme.admin.statistics import ModelCounts, counts_by_model
+from trireme.contract.configs import identity_of
+from trireme.contract.families import GENERATION
 from trireme.errors import ClosedControlError, InferenceError, LoadError, ServerError, SilentServerError
 from trireme.machine.channels import OWN_CHANNEL
+from trireme.machine.grpc_streams import StreamError, reason_of, stream_request, stream_results
 
 _RELOADED_AT = "reloaded_at_ns"
 _LATE = "StatusCode.DEADLINE_EXCEEDED"
@@ -114,6 +120,8 @@ class Administrator:
         Raises:
             InferenceError: it fails the request, does not answer in time, or the answer is not whole.
         """
+        if identity_of(config).family == GENERATION.name:
+            return self._probe_stream(pipeline, timeout_s)
         tensors = [strings(name, texts) for name, texts in probe_columns(config).items()]
         try:
             result = self._client.infer(pipeline, tensors, client_timeout=timeout_s)
@@ -121,6 +129,15 @@ class Administrator:
             raise InferenceError(pipeline, self.endpoint.grpc, str(error.message())) from error
         if problem := flaw(config, result):
             raise InferenceError(pipeline, self.endpoint.grpc, problem)
+        return None
+
+    def _probe_stream(self, pipeline: str, timeout_s: float) -> None:
+        try:
+            found = stream_results(self.endpoint.grpc, stream_request(pipeline, GENERATION_PROBE), timeout_s)
+        except (StreamError, grpc.RpcError) as error:
+            raise InferenceError(pipeline, self.endpoint.grpc, reason_of(error)) from error
+        if not any(result.as_numpy(FINISH_REASON.name) is not None for result in found):
+            raise InferenceError(pipeline, self.endpoint.grpc, "its stream ends without an answer")
 
     def is_answering(self, model: str, version: str, timeout_s: float) -> bool:
         """Whether any model answers a request of ones within a time.
@@ -131,10 +148,22 @@ class Administrator:
             answer = self._client.get_model_config(
                 model, headers=self.endpoint.headers, client_timeout=self._deadlines.ask_s
             )
+            if answer.config.model_transaction_policy.decoupled:
+                return self._is_streaming(model, version, timeout_s)
             tensors = [ones(tensor) for tensor in answer.config.input if not tensor.optional]
             self._client.infer(model, tensors, model_version=version, client_timeout=timeout_s)
         except InferenceServerException as error:
             return error.status() != _LATE and _NO_SIGN_OF_LIFE not in str(error.message())
+        return True
+
+    def _is_streaming(self, model: str, version: str, timeout_s: float) -> bool:
+        """The same of a model that answers in streams: a request of nothing is refused, by a process that lives."""
+        try:
+            stream_results(self.endpoint.grpc, stream_request(model, {}, version), timeout_s)
+        except StreamError as error:
+            return _NO_SIGN_OF_LIFE not in str(error)
+        except grpc.RpcError as error:
+            return error.code() != grpc.StatusCode.DEADLINE_EXCEEDED
         return True
 
     def _load(self, model: str, **options: str) -> None:

@@ -35,8 +35,8 @@ def export(spec: "ExportSpec", write_spec: WriteSpec = None, wait: WaitS = 0.0) 
 
 
 def _say(manifest: "Manifest") -> None:
-    encoder = manifest.encoder
-    for warning in encoder.warnings:
+    network = manifest.network
+    for warning in network.warnings:
         stderr.print(f"warning: {warning}", style="yellow", soft_wrap=True)
-    line = f"{manifest.pipeline} release {manifest.release}: {encoder.engine} {encoder.precision}"
+    line = f"{manifest.pipeline} release {manifest.release}: {network.engine} {network.precision}"
     stdout.print(f"{line}, {len(manifest.gates)} gates passed", soft_wrap=True)

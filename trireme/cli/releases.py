@@ -21,8 +21,8 @@ def releases(spec: "PromotionSpec") -> None:
 
     table = Table("release", "role", "loaded on", "engine", "precision", "created", "source")
     for row in releases_of(spec):
-        encoder, manifest = row.manifest.encoder, row.manifest
-        facts = (encoder.engine, encoder.precision, manifest.created_at, manifest.source.name)
+        network, manifest = row.manifest.network, row.manifest
+        facts = (network.engine, network.precision, manifest.created_at, manifest.source.name)
         table.add_row(str(manifest.release), row.role, " ".join(row.loaded_on) or "-", *facts)
     stdout.print(table)
 

@@ -40,9 +40,9 @@ def with_added_outputs(found: ModelConfig, wanted: ModelConfig) -> ModelConfig:
     changed = ModelConfig()
     changed.CopyFrom(found)
     changed.output.extend(output for output in wanted.output if output.name not in known)
-    maps = {step.model_name: step.output_map for step in wanted.ensemble_scheduling.step}
-    for step in changed.ensemble_scheduling.step:
-        for name, tensor in maps[step.model_name].items():
+    steps = zip(changed.ensemble_scheduling.step, wanted.ensemble_scheduling.step, strict=True)
+    for step, other in steps:
+        for name, tensor in other.output_map.items():
             if name not in step.output_map:
                 step.output_map[name] = tensor
     return changed

@@ -78,7 +78,7 @@ def ensemble_config(contract: PipelineContract, release: int) -> ModelConfig:
         max_batch_size=contract.family.max_batch_size,
         input=[_input(tensor) for tensor in contract.inputs],
         output=[_output(tensor) for tensor in contract.outputs],
-        ensemble_scheduling=ModelEnsembling(step=[_pinned_step(contract, step, release) for step in contract.steps]),
+        ensemble_scheduling=ModelEnsembling(step=_pinned_calls(contract, release)),
         version_policy=specific_versions([release]),
         parameters=_parameters({_FAMILY: contract.family.name, _TASK: contract.task_name}),
     )
@@ -100,14 +100,18 @@ def specific_versions(versions: Iterable[int]) -> ModelVersionPolicy:
     return ModelVersionPolicy(specific=ModelVersionPolicy.Specific(versions=sorted(versions)))
 
 
-def _pinned_step(contract: PipelineContract, step: Step, release: int) -> ModelEnsembling.Step:
-    model = contract.layout.model(step)
-    return ModelEnsembling.Step(
-        model_name=step.model_name(contract.pipeline),
-        model_version=release,
-        input_map={tensor.name: tensor.name for tensor in model.inputs(contract)},
-        output_map={tensor.name: tensor.name for tensor in model.outputs(contract)},
-    )
+def _pinned_calls(contract: PipelineContract, release: int) -> list[ModelEnsembling.Step]:
+    models = (contract.layout.model(step) for step in contract.steps)
+    return [
+        ModelEnsembling.Step(
+            model_name=model.step.model_name(contract.pipeline),
+            model_version=release,
+            input_map={tensor.name: name for name, tensor in call.inputs.items()},
+            output_map={tensor.name: name for name, tensor in call.outputs.items()},
+        )
+        for model in models
+        for call in model.calls(model, contract)
+    ]
 
 
 def _input(tensor: TensorSpec) -> ModelInput:
@@ -116,6 +120,7 @@ def _input(tensor: TensorSpec) -> ModelInput:
         data_type=TritonType.Value(tensor.data_type.value),
         dims=tensor.dims,
         allow_ragged_batch=tensor.is_ragged,
+        optional=tensor.is_optional,
     )
 
 

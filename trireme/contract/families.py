@@ -8,7 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from text_runtime.manifest import ENCODER_FAMILY, Manifest
+from text_runtime.generation.files import SPECIAL_TOKENS_NAME, TEMPLATE_NAME, TOKENIZER_NAME
+from text_runtime.generation.tensors import ISSUED_TICKET, TICKET
+from text_runtime.manifest import ENCODER_FAMILY, GENERATION_FAMILY, Manifest
 from text_runtime.tensors import TensorSpec
 from trireme.errors import UnsupportedError
 
@@ -25,6 +27,7 @@ class Step:
     ENCODER: ClassVar["Step"]
     POSTPROCESS: ClassVar["Step"]
     JOINED: ClassVar["Step"]
+    GENERATOR: ClassVar["Step"]
 
     def model_name(self, pipeline: str) -> str:
         """The Triton model that is this step of a pipeline: `sentiment_tokenizer`."""
@@ -35,6 +38,7 @@ Step.TOKENIZER = Step("tokenizer")
 Step.ENCODER = Step("encoder")
 Step.POSTPROCESS = Step("postprocess")
 Step.JOINED = Step("joined")
+Step.GENERATOR = Step("generator")
 
 CHAIN = (Step.TOKENIZER, Step.ENCODER, Step.POSTPROCESS)
 """The encoder family's three steps in the order in which a text passes them."""
@@ -52,10 +56,24 @@ class Identity:
 
 
 @dataclass(frozen=True)
+class Call:
+    """One call of a model by the ensemble: what it takes and gives, each under its name in the ensemble."""
+
+    inputs: dict[str, TensorSpec]
+    outputs: dict[str, TensorSpec]
+
+
+def _single_call(model: "StepModel", contract: Any) -> tuple[Call, ...]:
+    named = ({tensor.name: tensor for tensor in tensors(contract)} for tensors in (model.inputs, model.outputs))
+    return (Call(*named),)
+
+
+@dataclass(frozen=True)
 class StepModel:
     """A model that a pipeline's ensemble calls: the backend that runs it, and its tensors.
 
-    One that `is_decoupled` answers a request with as many responses as it likes, and batches for itself.
+    One that `is_decoupled` answers a request with as many responses as it likes, and batches for itself. `calls` says
+    which calls the ensemble makes of it; usually one with all of its tensors.
     """
 
     step: Step
@@ -63,6 +81,7 @@ class StepModel:
     inputs: TensorsOf
     outputs: TensorsOf
     is_decoupled: bool = False
+    calls: Callable[["StepModel", Any], tuple[Call, ...]] = _single_call
 
 
 @dataclass(frozen=True)
@@ -133,14 +152,53 @@ ENCODER = Family(
     (_CHAIN, _JOINED),
     files={
         Step.TOKENIZER: lambda manifest: ("tokenizer.json",),
-        Step.ENCODER: lambda manifest: (manifest.encoder.model,),
+        Step.ENCODER: lambda manifest: (manifest.network.model,),
         Step.POSTPROCESS: lambda manifest: ("labels.json",),
     },
     max_batch_size=64,
 )
 """A text goes in, the network runs once, and one answer comes out."""
 
-FAMILIES = {family.name: family for family in (ENCODER,)}
+
+def _admit_and_write(model: StepModel, contract: Any) -> tuple[Call, Call]:
+    """The first call takes the request and gives a ticket, the second takes the ticket and gives the answer.
+
+    A call that the ensemble begins hears of a cancellation and one under way does not. So the first call repeats its
+    ticket while the second writes, and each time the model is called again and can look.
+    """
+    admit = Call({tensor.name: tensor for tensor in contract.inputs}, {TICKET.name: ISSUED_TICKET})
+    return admit, Call({TICKET.name: TICKET}, {tensor.name: tensor for tensor in contract.outputs})
+
+
+_STREAM = StepLayout(
+    "stream",
+    (
+        StepModel(
+            Step.GENERATOR,
+            "text_generator",
+            lambda of: (*of.inputs, TICKET),
+            lambda of: (*of.outputs, ISSUED_TICKET),
+            is_decoupled=True,
+            calls=_admit_and_write,
+        ),
+    ),
+)
+GENERATION = Family(
+    GENERATION_FAMILY,
+    (_STREAM,),
+    files={
+        Step.GENERATOR: lambda manifest: (
+            manifest.network.model,
+            TOKENIZER_NAME,
+            TEMPLATE_NAME,
+            SPECIAL_TOKENS_NAME,
+        )
+    },
+    max_batch_size=0,
+)
+"""A prompt goes in, and an answer comes out piece by piece as it is written."""
+
+FAMILIES = {family.name: family for family in (ENCODER, GENERATION)}
 
 
 def all_layouts() -> list[StepLayout]:

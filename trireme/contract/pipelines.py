@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from text_runtime.generation import tensors as generation_tensors
 from text_runtime.tasks import Task, task, task_names
 from text_runtime.tensors import (
     ATTENTION_MASK,
@@ -18,7 +19,7 @@ from text_runtime.tensors import (
     TRUNCATED_CHARS,
     TensorSpec,
 )
-from trireme.contract.families import CHAIN, ENCODER, Family, Identity, Step, StepLayout
+from trireme.contract.families import CHAIN, ENCODER, GENERATION, Family, Identity, Step, StepLayout
 from trireme.errors import NameRefusedError, UnsupportedError
 
 __all__ = [
@@ -26,6 +27,8 @@ __all__ = [
     "GPU_ENGINES",
     "MAX_BATCH_SIZE",
     "Contract",
+    "GENERATION_TASK",
+    "GenerationContract",
     "GpuLayout",
     "PipelineContract",
     "Step",
@@ -35,6 +38,8 @@ __all__ = [
 
 MAX_BATCH_SIZE = ENCODER.max_batch_size
 GPU_ENGINES = ("tensorrt", "onnxruntime")
+GENERATION_TASK = "text-generation"
+"""The generation family's one task."""
 _GRAPH_INPUTS = {tensor.name: tensor for tensor in (INPUT_IDS, TOKEN_TYPE_IDS, ATTENTION_MASK)}
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _LONG_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{64,}")
@@ -191,6 +196,22 @@ class Contract(PipelineContract):
     def postprocess_inputs(self) -> tuple[TensorSpec, ...]:
         """What the postprocess step gets: the encoder's output, and the task's own wishes."""
         return (self.encoder_output, *self.task.postprocess_inputs)
+
+
+@dataclass(frozen=True)
+class GenerationContract(PipelineContract):
+    """What a pipeline that writes promises, whichever release serves it."""
+
+    task_name: str = GENERATION_TASK
+    family = GENERATION
+    layout = GENERATION.layouts[0]
+    inputs = generation_tensors.INPUTS
+    outputs = generation_tensors.OUTPUTS
+
+    def __post_init__(self) -> None:
+        require_spelling(self.pipeline)
+        if self.task_name != GENERATION_TASK:
+            raise UnsupportedError("task of the generation family", self.task_name, [GENERATION_TASK])
 
 
 def task_of(inputs: Collection[str], outputs: Collection[str]) -> str | None:

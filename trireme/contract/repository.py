@@ -8,7 +8,7 @@ from pathlib import Path
 from google.protobuf.text_format import ParseError
 from tritonclient.grpc.model_config_pb2 import ModelConfig
 
-from text_runtime.manifest import FILE_NAME, Manifest, read_manifest
+from text_runtime.manifest import FILE_NAME, EncoderManifest, Manifest, read_manifest
 from text_runtime.records import FormatError
 from text_runtime.routing.split import side_name
 from trireme.contract import configs
@@ -133,6 +133,18 @@ class Repository:
             raise RepositoryError(folder / FILE_NAME, error.problem, error.remedy) from error
         except ValueError as error:
             raise RepositoryError(folder, str(error), "export the release again") from error
+
+    def encoder_manifest(self, pipeline: str, release: int) -> EncoderManifest:
+        """The manifest of a release of the encoder family.
+
+        Raises:
+            RepositoryError: there is no such release, its manifest cannot be read, or it is of another family.
+        """
+        found = self.manifest(pipeline, release)
+        if not isinstance(found, EncoderManifest):
+            folder = self.pipeline_folder(pipeline) / str(release)
+            raise RepositoryError(folder, f"is a release of the {found.family} family", "name a pipeline that encodes")
+        return found
 
     def config(self, model: str) -> ModelConfig:
         """The config of any model in the repository.

@@ -71,9 +71,9 @@ def tags_of(manifest: Manifest) -> dict[str, str]:
         "trireme_version": manifest.trireme_version,
         "source": manifest.source.name,
         "architecture": manifest.source.architecture,
-        "engine": manifest.encoder.engine,
-        "precision": manifest.encoder.precision,
-        "max_length": manifest.tokenizer.max_length,
+        "engine": manifest.network.engine,
+        "precision": manifest.network.precision,
+        "max_length": manifest.longest,
     }
     gates = {f"gate.{row.gate}": f"{row.status}: {row.detail}" for row in manifest.gates}
     return {name: str(fact) for name, fact in facts.items()} | gates

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -20,9 +20,10 @@ class CausalTraits:
     """What a checkpoint says of its model.
 
     `context_length` counts tokens, prompt and answer together. `token_rows` are the rows of the table of embeddings: an
-    id beyond them stands for nothing. `end_ids` end an answer. `begin_id` is what the tokenizer puts in front of a text,
+    id beyond them stands for nothing. `end_ids` end an answer. `begin_id` is what the tokenizer puts before a text,
     None where it puts nothing. `chat_template` is Jinja, empty where the checkpoint has none. `special_tokens` are the
-    words that stand for no text.
+    words that stand for no text. `named_tokens` are those that a chat template may name: `bos_token`, `eos_token`, and
+    others.
     """
 
     context_length: int
@@ -31,6 +32,7 @@ class CausalTraits:
     begin_id: int | None = None
     chat_template: str = ""
     special_tokens: tuple[str, ...] = ()
+    named_tokens: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,10 @@ class CausalSource(ABC):
 
     @abstractmethod
     def write_model(self, folder: Path) -> None:
-        """Write OpenVINO's stateful graph in fp32, `openvino_model.xml` and `.bin`, and the tokenizer that OpenVINO GenAI
-        reads, `openvino_tokenizer.xml`, `openvino_detokenizer.xml` and their `.bin`.
+        """Write what OpenVINO GenAI reads.
+
+        That is the stateful graph in fp32, `openvino_model.xml`, and the tokenizer, `openvino_tokenizer.xml` and
+        `openvino_detokenizer.xml`, each with its `.bin`.
 
         Raises:
             CheckpointError: the model cannot be converted.
@@ -66,7 +70,7 @@ class CausalSource(ABC):
 
     @abstractmethod
     def write_checkpoint(self, folder: Path) -> None:
-        """Write or link the checkpoint in Hugging Face's layout (`config.json`, safetensors, tokenizer), as vLLM reads it.
+        """Write the checkpoint in Hugging Face's layout (`config.json`, safetensors, tokenizer), as vLLM reads it.
 
         Raises:
             CheckpointError: this kind of source has none.

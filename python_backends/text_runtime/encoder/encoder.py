@@ -12,7 +12,7 @@ import numpy.typing as npt
 from text_runtime.encoder.batching import Batcher, BatchingSettings, SubBatch
 from text_runtime.encoder.engines import Engine
 from text_runtime.encoder.isolation import isolated
-from text_runtime.manifest import EncoderFacts, Manifest
+from text_runtime.manifest import EncoderFacts, EncoderManifest
 
 Array = npt.NDArray[Any]
 Answer = Callable[[int, Array], None]
@@ -95,7 +95,7 @@ class _Execution:
 class TextEncoder:
     """Batches by length whatever arrives together, and runs it on one engine with `workers` calls at a time."""
 
-    def __init__(self, engine: Engine, manifest: Manifest, settings: BatchingSettings, workers: int = 1) -> None:
+    def __init__(self, engine: Engine, manifest: EncoderManifest, settings: BatchingSettings, workers: int = 1) -> None:
         self._engine = engine
         self._facts = manifest.encoder
         self._inputs = manifest.encoder.inputs

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from trireme.serving.check.model import OUR_STEPS, Model, Models
-from trireme.serving.check.release_folders import releases_of
+from trireme.serving.check.release_folders import encoder_releases_of
 from trireme.serving.finding import Finding
 
 _EXPLICIT = ("python", *OUR_STEPS)
@@ -15,7 +15,7 @@ def ragged_flags(model: Model, models: Models) -> Iterator[Finding]:
 
     A release whose tokenizer pads to buckets has few lengths, and sorts by them.
     """
-    is_bucketed = any(manifest.tokenizer.buckets for _, manifest in releases_of(model))
+    is_bucketed = any(manifest.tokenizer.buckets for _, manifest in encoder_releases_of(model))
     if is_bucketed or not model.config.HasField("dynamic_batching") or model.config.max_batch_size < 2:
         return
     stiff = [tensor.name for tensor in model.config.input if -1 in tensor.dims and not tensor.allow_ragged_batch]

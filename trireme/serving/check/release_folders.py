@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from text_runtime.manifest import Manifest, read_manifest
+from text_runtime.manifest import EncoderManifest, Manifest, read_manifest
 from trireme.serving.check.model import Model
 
 
@@ -12,6 +12,13 @@ def releases_of(model: Model) -> Iterator[tuple[Path, Manifest]]:
     for folder in model.versions.values():
         if has_manifest(folder):
             yield folder, read_manifest(folder)
+
+
+def encoder_releases_of(model: Model) -> Iterator[tuple[Path, EncoderManifest]]:
+    """The same, of the encoder family alone."""
+    for folder, manifest in releases_of(model):
+        if isinstance(manifest, EncoderManifest):
+            yield folder, manifest
 
 
 def has_manifest(folder: Path) -> bool:

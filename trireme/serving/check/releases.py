@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from text_runtime.encoder.engines import engine_names
-from text_runtime.manifest import FILE_NAME, Manifest, read_manifest
+from text_runtime.manifest import FILE_NAME, EncoderManifest, read_manifest
 from text_runtime.records import FormatError
 from text_runtime.tasks import task
 from text_runtime.tasks.label_files import read_labels
@@ -17,7 +17,7 @@ from trireme.contract.repository import JOINED_BACKEND, Repository
 from trireme.errors import IntegrityError, MissingLibraryError
 from trireme.serving.check.graph_file import Graph, read_graph
 from trireme.serving.check.model import ENCODER, POSTPROCESS, TOKENIZER, Model, Models
-from trireme.serving.check.release_folders import has_manifest, releases_of
+from trireme.serving.check.release_folders import encoder_releases_of, has_manifest
 from trireme.serving.finding import Finding
 
 _AGAIN = "export the release again"
@@ -55,7 +55,7 @@ def contract(model: Model, models: Models) -> Iterator[Finding]:
     if model.backend != ENCODER:
         return
     found = {tensor.name for tensor in model.config.input}
-    for _, manifest in releases_of(model):
+    for _, manifest in encoder_releases_of(model):
         wanted = {tensor.name for tensor in Contract(manifest.pipeline, manifest.task, manifest.width).encoder_inputs}
         if found != wanted:
             problem = f"has the inputs {sorted(found)}, this version of Trireme gives {sorted(wanted)}"
@@ -101,7 +101,7 @@ def integrity(model: Model, models: Models) -> Iterator[Finding]:
                 yield model.error(problem, f"restore it from where it was built, or {_AGAIN}", str(release))
 
 
-def _graph_faults(model: Model, manifest: Manifest, path: Path) -> Iterator[Finding]:
+def _graph_faults(model: Model, manifest: EncoderManifest, path: Path) -> Iterator[Finding]:
     try:
         graph = read_graph(path)
     except MissingLibraryError as error:
@@ -112,7 +112,7 @@ def _graph_faults(model: Model, manifest: Manifest, path: Path) -> Iterator[Find
         yield from _graph_differences(model, manifest, graph, path) if graph else ()
 
 
-def _graph_differences(model: Model, manifest: Manifest, graph: Graph, path: Path) -> Iterator[Finding]:
+def _graph_differences(model: Model, manifest: EncoderManifest, graph: Graph, path: Path) -> Iterator[Finding]:
     facts = manifest.encoder
     if set(facts.inputs) != set(graph.inputs):
         problem = f"has the inputs {sorted(graph.inputs)}, its manifest says {sorted(facts.inputs)}"
@@ -131,6 +131,6 @@ def _graph_differences(model: Model, manifest: Manifest, graph: Graph, path: Pat
             )
 
 
-def _of_step(model: Model, backend: str) -> Iterator[tuple[Path, Manifest]]:
+def _of_step(model: Model, backend: str) -> Iterator[tuple[Path, EncoderManifest]]:
     """The releases of the model that does a step's work."""
-    return releases_of(model) if model.backend in (backend, JOINED_BACKEND) else iter(())
+    return encoder_releases_of(model) if model.backend in (backend, JOINED_BACKEND) else iter(())

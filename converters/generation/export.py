@@ -1,0 +1,110 @@
+"""The way from a causal language model to a published release, from end to end."""
+
+import json
+import logging
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from datetime import datetime, timezone
+
+from converters.gates import require_passed
+from converters.generation.gates import GenerationCandidate, run_gates
+from converters.generation.graph import GRAPH_NAME
+from converters.generation.precisions import compress_weights
+from converters.generation.sources import open_causal_source
+from converters.generation.sources.base import CausalSource
+from converters.generation.sources.gguf import GgufSource
+from converters.generation.spec import GenerationSpec
+from converters.publish import Draft, draft
+from text_runtime.generation.files import SPECIAL_TOKENS_NAME, TEMPLATE_NAME, TOKENIZER_NAME
+from text_runtime.manifest import GENERATION_FAMILY, GenerationManifest, GeneratorFacts
+from trireme import __version__
+from trireme.contract.locking import building
+from trireme.contract.pipelines import GENERATION_TASK, GenerationContract, Step
+from trireme.contract.repository import Repository
+from trireme.errors import CheckpointError
+
+_log = logging.getLogger(__name__)
+Progress = Callable[[str], None]
+
+
+def export_generation(spec: GenerationSpec, progress: Progress = _log.info, wait_s: float = 0.0) -> GenerationManifest:
+    """Export a causal language model as the next release of a pipeline; gives the release's manifest.
+
+    While another process builds the same pipeline it is refused at once, or waits up to `wait_s` seconds.
+
+    Raises:
+        TriremeError: the checkpoint, a gate, the pipeline's contract or the disk refused; nothing was published.
+    """
+    with building(spec.repository, spec.name, wait_s, progress):
+        progress("loading the checkpoint")
+        with closing(open_causal_source(spec.checkpoint, spec.python)) as source:
+            precision = _precision(spec, source)
+            with draft(Repository(spec.repository), GenerationContract(spec.name)) as current:
+                return _publish(spec, source, precision, current, progress)
+
+
+def _publish(
+    spec: GenerationSpec, source: CausalSource, precision: str, current: Draft, progress: Progress
+) -> GenerationManifest:
+    folder = current.steps[Step.GENERATOR]
+    progress("writing the graph and the tokenizer")
+    source.write_model(folder)
+    source.write_tokenizer(folder / TOKENIZER_NAME)
+    (folder / TEMPLATE_NAME).write_text(source.traits.chat_template, encoding="utf-8")
+    (folder / SPECIAL_TOKENS_NAME).write_text(json.dumps(source.traits.named_tokens), encoding="utf-8")
+    if spec.precision in ("int8", "int4"):
+        progress(f"compressing the weights to {precision}")
+        compress_weights(folder, precision)
+    facts = _facts(spec, source, precision)
+    rows = []
+    for row in run_gates(GenerationCandidate(spec, source, folder, facts)):
+        progress(f"gate {row.gate}: {row.status} ({row.detail})")
+        rows.append(row)
+    require_passed(rows)
+    manifest = replace(_manifest(spec, source, facts, current.release), gates=tuple(rows))
+    return current.publish(manifest)
+
+
+def _precision(spec: GenerationSpec, source: CausalSource) -> str:
+    """What the release's weights are in."""
+    if not isinstance(source, GgufSource):
+        return spec.precision or "fp32"
+    if spec.precision not in (None, source.stored_precision):
+        problem = f"its weights are {source.stored_precision} already, and cannot become {spec.precision}"
+        raise CheckpointError(
+            spec.checkpoint, problem, "leave --precision out, or export the checkpoint it was made of"
+        )
+    return source.stored_precision
+
+
+def _facts(spec: GenerationSpec, source: CausalSource, precision: str) -> GeneratorFacts:
+    traits = source.traits
+    wanted = traits.context_length if spec.context_length is None else spec.context_length
+    if wanted > traits.context_length:
+        problem = f"--context-length {wanted} does not fit the model, which takes {traits.context_length} tokens"
+        raise CheckpointError(spec.checkpoint, problem, f"give at most {traits.context_length}")
+    return GeneratorFacts(
+        engine=spec.engine,
+        precision=precision,
+        model=GRAPH_NAME,
+        context_length=wanted,
+        token_rows=traits.token_rows,
+        end_ids=traits.end_ids,
+        begin_id=traits.begin_id,
+        inference_precision=spec.inference_precision,
+        cache_precision=spec.cache_precision,
+    )
+
+
+def _manifest(spec: GenerationSpec, source: CausalSource, facts: GeneratorFacts, release: int) -> GenerationManifest:
+    return GenerationManifest(
+        pipeline=spec.name,
+        release=release,
+        family=GENERATION_FAMILY,
+        task=GENERATION_TASK,
+        created_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        trireme_version=__version__,
+        source=source.facts,
+        generator=facts,
+    )

@@ -1,0 +1,214 @@
+"""The checks that a release that writes must pass before it is published. They fail closed, in order.
+
+Free-running answers say little about a model in low precision, since one other token makes all that follow others. So a
+lossy candidate reads real text beside its source: which token each would have chosen at every place, and how well each
+foretells the text.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from converters.corpus import generated_texts, texts_with
+from converters.generation.corpus import CONVERSATIONS, PROMPTS, prose
+from converters.generation.graph import CausalGraph
+from converters.generation.sources.base import CausalSource, Continuation, Logits
+from converters.generation.spec import GenerationSpec
+from converters.limits import relative_difference
+from text_runtime.encoder.cpu import usable_cores
+from text_runtime.generation.engines import EngineSettings, Generator, load_generator
+from text_runtime.generation.messages import Start
+from text_runtime.generation.prompt import PromptReader
+from text_runtime.generation.sampling import SamplingParameters
+from text_runtime.manifest import PASSED, REFUSED, GateRow, GeneratorFacts
+from trireme.errors import CheckpointError, GateError
+
+_TEXTS, _LONGEST_TEXT = 300, 1000
+_PROSE_TOKENS = 192
+_ANSWER_TOKENS = 24
+_LOGITS_LIMIT = 1e-4
+_TIE = 1e-3
+"""A margin between the first two tokens below which rounding may decide."""
+_LOSSY_TIE = 0.2
+"""The same where a cache or products in low precision round more."""
+_LEAST_AGREEMENT = {"bf16": 0.98, "int8": 0.93, "int4": 0.0}
+
+
+@dataclass(frozen=True)
+class GenerationCandidate:
+    """A release before it is published: its source, its files, and what its manifest will say of it."""
+
+    spec: GenerationSpec
+    source: CausalSource
+    folder: Path
+    facts: GeneratorFacts
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it is to answer as the source does, token by token."""
+        own = self.facts
+        return (own.precision, own.inference_precision, own.cache_precision) == ("fp32", "f32", "f32")
+
+
+def run_gates(candidate: GenerationCandidate) -> Iterator[GateRow]:
+    """Run every gate; gives a row for each.
+
+    Raises:
+        GateError: it does not load, has other tokens, or another chat template.
+    """
+    facts, reader = candidate.facts, _reader(candidate)
+    yield GateRow("tokens", PASSED, f"{_compare_tokens(candidate, reader)} texts, id by id")
+    yield GateRow("chat", PASSED, _compare_chat(candidate, reader))
+    served = _load(candidate)
+    yield GateRow("load", PASSED, f"{facts.engine} {facts.precision}, cache {facts.cache_precision}")
+    prompts = [reader.read_text(text, SamplingParameters(max_tokens=_ANSWER_TOKENS)).ids for text in PROMPTS]
+    answers = _answers(served, prompts, facts)
+    yield _batch_gate(served, prompts, answers, candidate)
+    if candidate.is_exact:
+        yield _greedy_gate(candidate.source, prompts, answers)
+    texts = [candidate.source.tokenize([text], True)[0][:_PROSE_TOKENS] for text in prose(candidate.spec.corpus)]
+    yield from _reading_gates(candidate, served, [ids for ids in texts if len(ids) > 1])
+
+
+def _reader(candidate: GenerationCandidate) -> PromptReader:
+    try:
+        return PromptReader(candidate.folder, candidate.facts)
+    except ValueError as error:
+        raise GateError("chat", str(error)) from error
+
+
+def _load(candidate: GenerationCandidate) -> Generator:
+    try:
+        return load_generator(EngineSettings(candidate.folder, candidate.facts, usable_cores()))
+    except Exception as error:  # each engine has exceptions of its own
+        raise GateError("load", f"the engine does not load it ({str(error).splitlines()[-1]})") from error
+
+
+def _compare_tokens(candidate: GenerationCandidate, reader: PromptReader) -> int:
+    texts = [text[:_LONGEST_TEXT] for text in generated_texts(_TEXTS) + list(PROMPTS)]
+    texts += texts_with(candidate.source.traits.special_tokens)
+    sampling = SamplingParameters(parse_special_tokens=True)
+    for text, wanted in zip(texts, candidate.source.tokenize(texts, True), strict=True):
+        found = reader.read_text(text, sampling).ids if text and wanted else []
+        if found != wanted:
+            raise GateError("tokens", f"{text[:40]!r} becomes {found[:8]}, and {wanted[:8]} in the source")
+    return len(texts)
+
+
+def _compare_chat(candidate: GenerationCandidate, reader: PromptReader) -> str:
+    if not candidate.source.traits.chat_template:
+        return "the checkpoint has no chat template"
+    compared = 0
+    for conversation in CONVERSATIONS:
+        try:
+            wanted = candidate.source.render_chat(conversation)
+        except CheckpointError:
+            continue  # its own library refuses it
+        found = reader.render(conversation)
+        if found != wanted:
+            raise GateError("chat", f"a conversation becomes {found[:80]!r}, and {wanted[:80]!r} in the source")
+        compared += 1
+    return f"{compared} conversations as the source writes them"
+
+
+def _answers(served: Generator, prompts: Sequence[Sequence[int]], facts: GeneratorFacts) -> list[list[int]]:
+    """The greedy answers to all prompts, asked together."""
+    for number, ids in enumerate(prompts):
+        sampling = SamplingParameters(max_tokens=min(_ANSWER_TOKENS, facts.context_length - len(ids)), temperature=0)
+        served.start(Start(number, list(ids), sampling))
+    answers: list[list[int]] = [[] for _ in prompts]
+    while not served.is_idle:
+        for tokens in served.step():
+            if tokens.error:
+                raise GateError("load", f"the engine fails with a prompt ({tokens.error})")
+            answers[tokens.sequence] += tokens.ids
+    return answers
+
+
+def _batch_gate(
+    served: Generator, prompts: Sequence[list[int]], together: list[list[int]], candidate: GenerationCandidate
+) -> GateRow:
+    """Asked alone, a prompt is answered as in a batch; another token is excused where the model is undecided."""
+    alone = [_answers(served, [ids], candidate.facts)[0] for ids in prompts]
+    graph = CausalGraph(candidate.folder, candidate.facts.inference_precision)
+    tie = _TIE if candidate.is_exact else _LOSSY_TIE
+    margins = (_margin(graph, *answer) for answer in zip(prompts, alone, together, strict=True))
+    same = sum(margin < tie for margin in margins)
+    detail = f"{same} of {len(prompts)} greedy answers in a batch equal those alone"
+    return GateRow("batch", PASSED if same == len(prompts) else REFUSED, detail, float(same), float(len(prompts)))
+
+
+def _margin(graph: CausalGraph, prompt: list[int], one: list[int], other: list[int]) -> float:
+    """How far apart the first two tokens are where two answers part; 0 where they do not."""
+    place = next((place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)
+    if place is None:
+        return 0.0 if len(one) == len(other) else math.inf
+    second, first = np.sort(graph.logits(prompt + one[:place])[-1])[-2:]
+    return float(first - second)
+
+
+def _greedy_gate(source: CausalSource, prompts: Sequence[Sequence[int]], answers: list[list[int]]) -> GateRow:
+    wanted = [source.continue_greedily(ids, _ANSWER_TOKENS) for ids in prompts]
+    same = sum(_is_same(*pair) for pair in zip(answers, wanted, strict=True))
+    detail = f"{same} of {len(prompts)} greedy answers equal the source's"
+    return GateRow("greedy", PASSED if same == len(prompts) else REFUSED, detail, float(same), float(len(prompts)))
+
+
+def _is_same(found: list[int], wanted: Continuation) -> bool:
+    """Whether an answer is the source's; a first difference is excused where the source itself was undecided."""
+    pairs = enumerate(zip(found, wanted.ids, strict=False))
+    place = next((place for place, (one, other) in pairs if one != other), None)
+    if place is None:
+        return len(found) == len(wanted.ids)
+    return wanted.margins[place] < _TIE
+
+
+def _reading_gates(candidate: GenerationCandidate, served: Generator, texts: Sequence[list[int]]) -> Iterator[GateRow]:
+    """Both read the same texts: how far their logits differ, how often their first choices agree, how well they guess.
+
+    The candidate's perplexity is the engine's own, with its cache's precision.
+    """
+    graph = CausalGraph(candidate.folder, candidate.facts.inference_precision)
+    difference, same, places, surprise = 0.0, 0, 0, 0.0
+    for ids in texts:
+        wanted, found = candidate.source.logits(ids), graph.logits(ids)
+        difference = max(difference, relative_difference(found, wanted))
+        same += int((found.argmax(axis=1) == wanted.argmax(axis=1)).sum())
+        places += len(ids)
+        surprise += _surprise(wanted, ids)
+    del graph
+    if candidate.is_exact:
+        yield _limited("logits", f"largest difference {difference:.1e}", difference, _LOGITS_LIMIT)
+    yield _agreement(candidate.facts, same / places, places)
+    scored = [-value for ids in texts for value in served.score(ids)]
+    yield _perplexity(candidate.spec, surprise / (places - len(texts)), sum(scored) / len(scored))
+
+
+def _agreement(facts: GeneratorFacts, share: float, places: int) -> GateRow:
+    kinds = {facts.precision, "bf16" if facts.inference_precision == "bf16" else "fp32"}
+    least = min(_LEAST_AGREEMENT.get(kind, 0.999) for kind in kinds)
+    detail = f"{share:.2%} of {places} tokens are the source's first choice too, {least:.1%} wanted"
+    return GateRow("agreement", PASSED if share >= least else REFUSED, detail, share, least)
+
+
+def _perplexity(spec: GenerationSpec, wanted: float, found: float) -> GateRow:
+    ours, theirs = math.exp(found), math.exp(wanted)
+    worse = 100 * (ours / theirs - 1)
+    detail = f"{ours:.2f}, the source's is {theirs:.2f}: {worse:+.2f}%, {spec.max_perplexity_percent:g}% allowed"
+    passed = worse <= spec.max_perplexity_percent
+    return GateRow("perplexity", PASSED if passed else REFUSED, detail, worse, spec.max_perplexity_percent)
+
+
+def _limited(gate: str, detail: str, value: float, limit: float) -> GateRow:
+    return GateRow(gate, PASSED if value <= limit else REFUSED, f"{detail}, {limit:g} allowed", value, limit)
+
+
+def _surprise(logits: Logits, ids: Sequence[int]) -> float:
+    """The negative log-likelihood of every token but the first, summed."""
+    rows = logits[:-1].astype(np.float64)
+    top = rows.max(axis=1)
+    norm = top + np.log(np.exp(rows - top[:, None]).sum(axis=1))
+    return float((norm - rows[np.arange(len(rows)), list(ids[1:])]).sum())

@@ -1,0 +1,70 @@
+"""OpenVINO's stateful graph of a causal language model, run on whole texts: for gates and references."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from trireme.errors import MissingLibraryError
+
+GRAPH_NAME = "openvino_model.xml"
+
+
+class CausalGraph:
+    """A graph that is ready to run.
+
+    Args:
+        folder: where `openvino_model.xml` lies.
+        inference_precision: what it computes in, `f32` or `bf16`.
+
+    Raises:
+        MissingLibraryError: OpenVINO is not installed.
+    """
+
+    def __init__(self, folder: Path, inference_precision: str = "f32") -> None:
+        try:
+            import openvino
+        except ImportError as error:
+            raise MissingLibraryError("openvino", "generation") from error
+        core = openvino.Core()
+        settings = {"INFERENCE_PRECISION_HINT": inference_precision, "KV_CACHE_PRECISION": "f32"}
+        compiled = core.compile_model(core.read_model(folder / GRAPH_NAME), "CPU", settings)
+        self._inputs = {name for port in compiled.inputs for name in port.names}
+        self._request = compiled.create_infer_request()
+
+    def logits(self, ids: Sequence[int]) -> npt.NDArray[np.float32]:
+        """One forward pass over a text: FP32 [tokens, token rows]."""
+        self._request.reset_state()
+        return self._run(ids, 0)
+
+    def continue_greedily(
+        self, ids: Sequence[int], new_tokens: int, end_ids: Sequence[int]
+    ) -> tuple[list[int], list[float]]:
+        """Token ids after a prompt, the likeliest each time, and how far each one's logit is above the next."""
+        self._request.reset_state()
+        found: list[int] = []
+        margins: list[float] = []
+        last = self._run(ids, 0)[-1]
+        while len(found) < new_tokens:
+            second, first = np.sort(np.partition(last, -2)[-2:])
+            token = int(last.argmax())
+            if token in end_ids:
+                break
+            found.append(token)
+            margins.append(float(first - second))
+            last = self._run([token], len(ids) + len(found) - 1)[-1]
+        return found, margins
+
+    def _run(self, ids: Sequence[int], past: int) -> npt.NDArray[np.float32]:
+        tokens = len(ids)
+        feeds: dict[str, npt.NDArray[Any]] = {
+            "input_ids": np.array([ids], dtype=np.int64),
+            "attention_mask": np.ones((1, past + tokens), dtype=np.int64),
+            "position_ids": np.arange(past, past + tokens, dtype=np.int64)[None],
+            "beam_idx": np.zeros(1, dtype=np.int32),
+        }
+        result = self._request.infer({name: feeds[name] for name in self._inputs})
+        logits: npt.NDArray[np.float32] = np.asarray(result[0], dtype=np.float32)[0].copy()
+        return logits

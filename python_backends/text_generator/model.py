@@ -1,0 +1,241 @@
+"""The Triton backend `text_generator`: writes the answers of one release.
+
+The pipeline's ensemble calls this model twice for a request. The first call *admits* it: it reads the prompt, refuses
+what cannot be answered, and gives a ticket. The second, with the ticket, *writes*: its responses are the pieces of the
+answer. While it writes, the first call goes on giving the same ticket twice a second, which makes the ensemble call the
+model again, a *beat*. For that is the only way to learn that a caller has gone: an ensemble passes a cancellation on to
+calls that it begins, and never to those under way.
+"""
+
+import itertools
+import os
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import triton_python_backend_utils as pb_utils
+
+from text_runtime.deadlines import deadline_ns
+from text_runtime.encoder.cpu import usable_cores
+from text_runtime.generation.broker import Broker, Piece, Stream
+from text_runtime.generation.messages import Start
+from text_runtime.generation.prompt import PromptReader
+from text_runtime.generation.requests import Asked, Values, read_request
+from text_runtime.generation.tensors import (
+    FINISH_REASON,
+    INPUTS,
+    ISSUED_TICKET,
+    LOGPROBS,
+    NUM_INPUT_TOKENS,
+    NUM_OUTPUT_TOKENS,
+    TEXT_OUTPUT,
+    TICKET,
+)
+from text_runtime.generation.worker import Order
+from text_runtime.generation.worker_process import EngineError, WorkerSpec
+from text_runtime.manifest import GenerationManifest, read_manifest
+from text_runtime.parameters import integers
+from text_runtime.refusals import refusal
+
+_BEAT_S = 0.4
+_ABANDONED_S = 10.0
+_FINAL = pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL
+_SHARES = ("threads", "cache_gib", "max_sequences", "max_waiting")
+_MOST_WAITING = 256
+_DRAIN_FILE = os.environ.get("TRIREME_DRAIN_FILE", "")
+"""While this file is there, Triton is about to end and takes no new calls, not even from its own ensembles."""
+
+
+@dataclass
+class _Visit:
+    """One request on its way: `desk` answers the call that admitted it, `pen` the one that writes."""
+
+    asked: Asked
+    deadline: int
+    desk: Any
+    pen: Any = None
+    beats: int = 0
+    failure: Exception | None = None
+    is_over: bool = False
+    begun_at: float = field(default_factory=time.monotonic)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class TritonPythonModel:
+    """One instance of a generator."""
+
+    def initialize(self, args: dict[str, str]) -> None:
+        """Load the release, in a process of its own."""
+        folder = Path(pb_utils.get_model_dir())
+        manifest = read_manifest(folder)
+        if not isinstance(manifest, GenerationManifest):
+            raise ValueError(f"{folder} holds a release of the {manifest.family} family")
+        shares = integers(args["model_config"], _SHARES)
+        sequences = shares.get("max_sequences", 64)
+        order = Order(str(folder), shares.get("threads", usable_cores()), shares.get("cache_gib", 1), sequences)
+        self._most = sequences + shares.get("max_waiting", _MOST_WAITING)
+        self._reader = PromptReader(folder, manifest.generator)
+        self._broker = Broker(WorkerSpec(order), self._reader.tokenizer, lambda stream, piece: None)
+        self._numbers = itertools.count(1)
+        self._visits: dict[int, _Visit] = {}
+        self._ended = threading.Event()
+        self._beats = threading.Thread(target=self._beat_until_ended, name="beats", daemon=True)
+        self._beats.start()
+
+    def execute(self, requests: list[Any]) -> None:
+        """Take every request on; responses are sent as they come."""
+        for request in requests:
+            sender = request.get_response_sender()
+            try:
+                ticket = pb_utils.get_input_tensor_by_name(request, TICKET.name)
+                if ticket is None:
+                    self._admit(request, sender)
+                else:
+                    self._go_on(request, sender, int(ticket.as_numpy()[0]))
+            except Exception as error:  # an exception that escapes would fail the others too
+                sender.send(_refusal(error), flags=_FINAL)
+
+    def finalize(self) -> None:
+        """End the engine."""
+        self._ended.set()
+        self._beats.join()
+        self._broker.close()
+
+    def _admit(self, request: Any, sender: Any) -> None:
+        if len(self._visits) >= self._most:
+            raise EngineError(f"{len(self._visits)} answers are under way or waited for; try again later")
+        if self._broker.problem:
+            raise EngineError(f"the engine is being started again ({self._broker.problem}); try again")
+        asked = read_request(_values(request), orjson.loads(request.parameters() or "{}"), self._reader)
+        number = next(self._numbers)
+        self._visits[number] = _Visit(asked, deadline_ns(request.timeout()), sender)
+        _send_ticket(sender, number)
+
+    def _go_on(self, request: Any, sender: Any, number: int) -> None:
+        """The second call of a request, and its beats."""
+        visit = self._visits.get(number)
+        is_cancelled = request.is_cancelled()
+        if visit is None:
+            sender.send(flags=_FINAL)
+        elif visit.pen is None:
+            visit.pen = sender
+            self._leave(number) if is_cancelled else self._write(number, visit)
+        else:
+            sender.send(flags=_FINAL)
+            if is_cancelled:
+                self._leave(number)
+            self._note_beat(visit)
+
+    def _write(self, number: int, visit: _Visit) -> None:
+        asked = visit.asked
+        start = Start(number, asked.prompt.ids, asked.sampling, asked.schema)
+        stream = Stream(
+            start,
+            give=lambda piece: self._give(number, visit, piece),
+            fail=lambda error: self._fail(number, visit, error),
+            is_streamed=asked.is_streamed,
+            deadline=visit.deadline,
+        )
+        try:
+            self._broker.start(stream)
+        except EngineError as error:
+            self._fail(number, visit, error)
+
+    def _give(self, number: int, visit: _Visit, piece: Piece) -> None:
+        response = pb_utils.InferenceResponse(_tensors(visit.asked, piece, self._reader))
+        if not piece.is_last:
+            visit.pen.send(response)
+            return
+        if self._end_desk(number, visit):
+            visit.pen.send(response, flags=_FINAL)
+
+    def _fail(self, number: int, visit: _Visit, error: Exception) -> None:
+        """Tell the caller. Not while a beat is under way: an ensemble that has failed loses count of its calls."""
+        if not self._end_desk(number, visit):
+            return
+        with visit.lock:
+            visit.failure = error
+            is_free = not visit.beats
+        if is_free:
+            visit.pen.send(_refusal(error), flags=_FINAL)
+
+    def _leave(self, number: int) -> None:
+        """The caller has gone: free its sequence, and end both calls."""
+        self._broker.cancel(number)
+        visit = self._visits.get(number)
+        if visit is not None and self._end_desk(number, visit):
+            visit.pen.send(flags=_FINAL)
+
+    def _end_desk(self, number: int, visit: _Visit) -> bool:
+        """End the first call; False where it had ended before."""
+        self._visits.pop(number, None)
+        with visit.lock:
+            was_over, visit.is_over = visit.is_over, True
+        if not was_over:
+            visit.desk.send(flags=_FINAL)
+        return not was_over
+
+    def _beat_until_ended(self) -> None:
+        while not self._ended.wait(_BEAT_S):
+            self._broker.expire()
+            if _DRAIN_FILE and Path(_DRAIN_FILE).exists():
+                continue
+            for number, visit in list(self._visits.items()):
+                self._beat(number, visit)
+
+    def _beat(self, number: int, visit: _Visit) -> None:
+        if visit.pen is None and time.monotonic() - visit.begun_at > _ABANDONED_S:
+            self._end_desk(number, visit)  # no ensemble asked, or one that has failed
+        with visit.lock:
+            if visit.is_over or visit.pen is None or visit.beats:
+                return
+            visit.beats += 1
+            _send_ticket(visit.desk, number)
+
+    def _note_beat(self, visit: _Visit) -> None:
+        with visit.lock:
+            visit.beats -= 1
+            error = visit.failure
+        if error is not None:
+            visit.pen.send(_refusal(error), flags=_FINAL)
+
+
+def _values(request: Any) -> Values:
+    """The inputs that a request has, copied: Triton reuses their memory when `execute` returns."""
+    found = ((tensor.name, pb_utils.get_input_tensor_by_name(request, tensor.name)) for tensor in INPUTS)
+    return {name: tensor.as_numpy().copy() for name, tensor in found if tensor is not None}
+
+
+def _send_ticket(desk: Any, number: int) -> None:
+    ticket = pb_utils.Tensor(ISSUED_TICKET.name, np.array([str(number).encode()], dtype=np.object_))
+    desk.send(pb_utils.InferenceResponse([ticket]))
+
+
+def _tensors(asked: Asked, piece: Piece, reader: PromptReader) -> list[Any]:
+    columns = {
+        TEXT_OUTPUT.name: _strings(asked.prefix + piece.text),
+        FINISH_REASON.name: _strings(piece.finish_reason),
+        NUM_INPUT_TOKENS.name: np.array([len(asked.prompt.ids)], dtype=np.uint32),
+        NUM_OUTPUT_TOKENS.name: np.array([len(piece.ids)], dtype=np.uint32),
+    }
+    if asked.sampling.logprobs:
+        texts = reader.texts_of(piece.ids)
+        told = [{"token": text, "logprob": value} for text, value in zip(texts, piece.logprobs, strict=False)]
+        columns[LOGPROBS.name] = _strings(orjson.dumps(told).decode())
+    return [pb_utils.Tensor(name, values) for name, values in columns.items()]
+
+
+def _strings(text: str) -> Any:
+    return np.array([text.encode()], dtype=np.object_)
+
+
+def _refusal(error: Exception) -> Any:
+    """An error as a response, with the code by which clients tell whose fault it is."""
+    codes = pb_utils.TritonError
+    kinds = ((ValueError, codes.INVALID_ARG), ((EngineError, TimeoutError), codes.UNAVAILABLE))
+    code = next((code for kind, code in kinds if isinstance(error, kind)), codes.INTERNAL)
+    return refusal(pb_utils, str(error), code)

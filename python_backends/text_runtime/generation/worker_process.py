@@ -1,0 +1,96 @@
+"""The engine's process as its parent sees it: started, spoken to, and ended."""
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from text_runtime.generation.messages import Command, Failed, Ready, Report, frame, read_report
+from text_runtime.generation.worker import Order
+
+_END_S = 5.0
+
+
+class EngineError(Exception):
+    """The engine does not load, or its process has ended."""
+
+
+@dataclass(frozen=True)
+class WorkerSpec:
+    """What to run, and with which interpreter; None takes this one's."""
+
+    order: Order
+    python: str | None = None
+
+
+class WorkerProcess:
+    """A process that runs one engine. Commands may come from any thread; one thread reads the reports.
+
+    Raises:
+        EngineError: the engine does not load.
+    """
+
+    def __init__(self, spec: WorkerSpec) -> None:
+        self._lock = threading.Lock()
+        self._process = subprocess.Popen(
+            [spec.python or _interpreter(), "-m", "text_runtime.generation.worker", _json(spec.order)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._commands, self._reports = self._process.stdin, os.fdopen(os.dup(self._process.stdout.fileno()), "rb")
+        first = read_report(self._reports)
+        if not isinstance(first, Ready):
+            self.close()
+            reason = first.reason if isinstance(first, Failed) else f"its process ended with {self._process.returncode}"
+            raise EngineError(f"the engine does not load: {reason}")
+
+    @property
+    def pid(self) -> int:
+        """Its process's number."""
+        return self._process.pid
+
+    def send(self, command: Command) -> None:
+        """Pass a command on. One to a process that has ended is lost, and `reports` ends."""
+        with self._lock:
+            try:
+                content = memoryview(frame(command))
+                while content:
+                    content = content[self._commands.write(content) or 0 :]
+            except OSError:
+                pass
+
+    def reports(self) -> Iterator[Report]:
+        """What comes back, until the process ends."""
+        while (report := read_report(self._reports)) is not None:
+            yield report
+
+    def close(self) -> None:
+        """End it: by closing its pipe, and by force where it does not heed that. Safe to call twice."""
+        self._commands.close()
+        try:
+            self._process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def _interpreter() -> str:
+    """This Python as a program: inside Triton's stub `sys.executable` names none."""
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    found = shutil.which(version) or shutil.which("python3")
+    if found is None:
+        raise EngineError(f"there is no {version} on the PATH to run the engine with")
+    return found
+
+
+def _json(order: Order) -> str:
+    return msgspec.json.encode(order).decode()

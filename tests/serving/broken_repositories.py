@@ -173,18 +173,18 @@ def all_of(*breaks: Break) -> Break:
 
 
 def signed(edit: Break) -> Break:
-    """A fault that release 1 of the demo was already published with."""
+    """A fault that release 1 of the repository's pipeline was already published with."""
 
     def break_and_sign(root: Path) -> None:
         edit(root)
-        folders = [folder / "1" for folder in Repository(root).folders("sentiment")]
+        folders = _first_release(root)
         files = {
             f"{folder.parent.name}/{path.name}": sha256_of(path)
             for folder in folders
             for path in folder.iterdir()
             if path.name != FILE_NAME
         }
-        manifest = replace(read_manifest(root / "sentiment_encoder/1"), files=files)
+        manifest = replace(read_manifest(folders[0]), files=files)
         for folder in folders:
             (folder / FILE_NAME).write_bytes(manifest.to_json())
 
@@ -192,6 +192,16 @@ def signed(edit: Break) -> Break:
 
 
 def in_manifests(old: str, new: str) -> Break:
-    """Replace a text in the manifest of every folder of the demo's release 1."""
-    folders = ("sentiment", *(f"sentiment_{step}" for step in ("tokenizer", "encoder", "postprocess")))
-    return all_of(*(swap(f"{folder}/1/{FILE_NAME}", old, new) for folder in folders))
+    """Replace a text in the manifest of every folder of release 1 of the repository's pipeline."""
+
+    def edit(root: Path) -> None:
+        for folder in _first_release(root):
+            swap(str((folder / FILE_NAME).relative_to(root)), old, new)(root)
+
+    return edit
+
+
+def _first_release(root: Path) -> list[Path]:
+    repository = Repository(root)
+    (pipeline,) = repository.pipelines()
+    return [folder / "1" for folder in repository.folders(pipeline)]

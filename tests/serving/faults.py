@@ -26,7 +26,7 @@ class Proof(Enum):
     HANGS = "Triton 2.51 waits for ever, so no test lets it"
     FAILS = "Triton loads it, and no request gets an answer"
     NOT_SERVED = "Trireme refuses to start a server on it"
-    UNPROVEN = "needs a backend that is not in the wheel"
+    UNPROVEN = "needs a backend that is not in the wheel, or a model that the test does not make"
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,10 @@ def _spare(check: str, words: str, edit: Break, proof: Proof = Proof.REFUSED) ->
 
 def _demo(check: str, words: str, edit: Break, proof: Proof = Proof.REFUSED) -> Fault:
     return Fault("demo", check, words, edit, proof)
+
+
+def _writer(words: str, edit: Break) -> Fault:
+    return Fault("writer", "generator", words, edit, Proof.UNPROVEN)
 
 
 def _graph(words: str, edit: Break, base: str = "onnx", check: str = "graph") -> Fault:
@@ -220,6 +224,11 @@ _RELEASES = {
     "broken tokenizer": _demo("tokenizer", "does not load", signed(add("sentiment_tokenizer/1/tokenizer.json", "?"))),
     "a label too few": _demo(
         "labels", "1 labels for an encoder of 2", signed(swap("sentiment_postprocess/1/labels.json", '"negative",', ""))
+    ),
+    "broken tokenizer of a generator": _writer("does not load", signed(add("writer_generator/1/tokenizer.json", "?"))),
+    "no template": _writer("is missing", signed(remove("writer_generator/1/chat_template.jinja"))),
+    "no such engine of a generator": _writer(
+        "'steam'", in_manifests('"engine": "openvino-genai"', '"engine": "steam"')
     ),
     "no plan": Fault("gpu", "plan", "it has no plan yet", _NO_PLAN, Proof.UNPROVEN),
     "another plan": Fault("gpu", "plan", "is not the one", add("sentiment_encoder/1/model.plan", "?"), Proof.UNPROVEN),

@@ -14,6 +14,7 @@ from tritonclient.utils import InferenceServerException
 
 from converters.export import EncoderSpec, ExportSpec, export
 from tests.conftest import CHECKPOINT, ROOT, TASK
+from tests.generation.written_release import write_release as write_writer
 from tests.planned import copy_with_plan
 from tests.serving.broken_repositories import write_chain, write_graph, write_onnx, write_openvino
 from tests.serving.faults import FAULTS, Fault, Proof
@@ -26,7 +27,13 @@ from trireme.serving import Server, ServerSpec, start
 from trireme.serving.check import CHECKS, READABLE, check_repository
 from trireme.serving.finding import FAIL, WARN
 
-_WRITE = {"chain": write_chain, "spare": write_chain, "onnx": write_onnx, "openvino": write_openvino}
+_WRITE = {
+    "chain": write_chain,
+    "spare": write_chain,
+    "onnx": write_onnx,
+    "openvino": write_openvino,
+    "writer": write_writer,
+}
 USUAL = ROOT / "tests/testdata/usual_repository"
 Copy = Callable[[str], Path]
 
@@ -56,7 +63,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield running
 
 
-@pytest.mark.parametrize("base", ["chain", "demo"])
+@pytest.mark.parametrize("base", ["chain", "demo", "writer"])
 def test_nothing_is_found_in_a_whole_repository(copy: Copy, base: str) -> None:
     assert check_repository(copy(base)) == []
 

@@ -19,6 +19,7 @@ from trireme.errors import TriremeError
 _INTERRUPTED = 130
 COMMANDS = {
     "export": ("export", "Export a checkpoint as the next release of a pipeline."),
+    "export-llm": ("generation", "Export a causal language model as the next release of a pipeline that writes."),
     "compare": ("compare", "Try every precision of every engine, and recommend one."),
     "build-plan": ("plan", "Build the TensorRT plan of a release of target gpu."),
     "hf-environment": ("huggingface", "Make an environment with torch and transformers, once."),

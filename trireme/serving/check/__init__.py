@@ -16,6 +16,7 @@ from trireme.serving.check import (
     batching,
     configs,
     ensembles,
+    generators,
     graphs,
     pins,
     plans,
@@ -54,6 +55,7 @@ CHECKS: Mapping[str, Check] = {
     "contract": releases.contract,
     "tokenizer": releases.tokenizer,
     "labels": releases.labels,
+    "generator": generators.load,
     "plan": plans.fit,
     "integrity": releases.integrity,
 }

@@ -9,12 +9,14 @@ from google.protobuf.text_format import ParseError
 from tritonclient.grpc.model_config_pb2 import ModelConfig
 
 from trireme.contract.configs import parse
+from trireme.contract.families import GENERATION
 from trireme.contract.repository import CONFIG_NAME, JOINED_BACKEND
 from trireme.serving.check.completion import completes, named_backend, why_none_completes
 from trireme.serving.finding import FAIL, WARN, Finding
 
 TOKENIZER, ENCODER, POSTPROCESS = "text_tokenizer", "text_encoder", "text_postprocess"
-OUR_STEPS = (TOKENIZER, ENCODER, POSTPROCESS, JOINED_BACKEND)
+GENERATOR = GENERATION.layouts[0].models[0].backend
+OUR_STEPS = (TOKENIZER, ENCODER, POSTPROCESS, JOINED_BACKEND, GENERATOR)
 
 _PLATFORMS = {
     "tensorrt_plan": "tensorrt",

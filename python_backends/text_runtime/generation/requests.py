@@ -11,11 +11,13 @@ import numpy.typing as npt
 from text_runtime.generation.prompt import Prompt, PromptReader
 from text_runtime.generation.sampling import SamplingParameters, read_sampling
 from text_runtime.generation.tensors import (
+    BAD_WORDS,
     EXCLUDE_INPUT,
     MESSAGES,
     RESPONSE_FORMAT,
     RETURN_LOGPROBS,
     SAMPLING_PARAMETERS,
+    STOP_WORDS,
     STREAM,
     TEXT_INPUT,
 )
@@ -54,6 +56,10 @@ def read_request(values: Values, parameters: dict[str, Any], reader: PromptReade
     sampling = read_sampling(_text(values, SAMPLING_PARAMETERS.name), parameters)
     if _flag(values, RETURN_LOGPROBS.name):
         sampling = msgspec.structs.replace(sampling, logprobs=1)
+    if stops := _words(values, STOP_WORDS.name):
+        sampling = msgspec.structs.replace(sampling, stop=[*sampling.stop, *stops])
+    if _words(values, BAD_WORDS.name):
+        raise ValueError(f"input '{BAD_WORDS.name}' is not supported: leave it out, or empty")
     prompt, is_chat = _prompt(values, sampling, reader)
     is_streamed = _flag(values, STREAM.name)
     has_prefix = not (is_streamed or is_chat or _flag(values, EXCLUDE_INPUT.name))
@@ -88,6 +94,15 @@ def _text(values: Values, name: str) -> str:
         raise ValueError(f"input '{name}' has {len(content):,} bytes; {MOST_PROMPT_BYTES:,} at most")
     try:
         return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"input '{name}' is not UTF-8 ({error.reason} at byte {error.start})") from error
+
+
+def _words(values: Values, name: str) -> list[str]:
+    """The texts of an input that may have several, without empty ones."""
+    found = values[name].ravel().tolist() if name in values else []
+    try:
+        return [word.decode("utf-8") for word in found if word]
     except UnicodeDecodeError as error:
         raise ValueError(f"input '{name}' is not UTF-8 ({error.reason} at byte {error.start})") from error
 

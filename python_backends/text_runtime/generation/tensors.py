@@ -25,6 +25,10 @@ _ALWAYS_GIVEN = tuple(
     _input(f"return_{name}", DataType.BOOL) for name in ("finish_reason", "num_input_tokens", "num_output_tokens")
 )
 """What vLLM's backend gives on demand and this one always."""
+STOP_WORDS = TensorSpec("stop_words", DataType.STRING, (-1,), is_optional=True)
+"""More texts that end an answer, where clients of TensorRT-LLM's backend, such as LiteLLM, put them."""
+BAD_WORDS = TensorSpec("bad_words", DataType.STRING, (-1,), is_optional=True)
+"""What an answer must not hold, by the same clients; nothing but empty texts is taken."""
 
 INPUTS = (
     TEXT_INPUT,
@@ -35,6 +39,8 @@ INPUTS = (
     EXCLUDE_INPUT,
     RETURN_LOGPROBS,
     *_ALWAYS_GIVEN,
+    STOP_WORDS,
+    BAD_WORDS,
 )
 
 TEXT_OUTPUT = TensorSpec("text_output", DataType.STRING, (-1,))

@@ -5,7 +5,10 @@ from importlib import import_module
 
 from text_runtime.generation.engines.base import EngineSettings, Generator
 
-_LOADERS = {"openvino-genai": "text_runtime.generation.engines.openvino_genai:load"}
+_LOADERS = {
+    "openvino-genai": "text_runtime.generation.engines.openvino_genai:load",
+    "vllm": "text_runtime.generation.engines.vllm:load",
+}
 
 __all__ = ["EngineSettings", "Generator", "engine_names", "load_generator"]
 

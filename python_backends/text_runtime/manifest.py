@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-import orjson
+import msgspec
 
 from text_runtime.records import FormatError, Record, fields_of, read_record, require_format
 from text_runtime.tokenizers.preparation import TextPreparation
@@ -217,7 +217,7 @@ class Manifest(Record):
 
     def to_json(self) -> bytes:
         """The manifest as indented JSON, with the fields that this version does not know as they were read."""
-        return orjson.dumps(fields_of(self), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        return msgspec.json.format(msgspec.json.encode(fields_of(self)), indent=2) + b"\n"
 
 
 @dataclass(frozen=True)
@@ -292,7 +292,7 @@ def parse_manifest(content: bytes, origin: str) -> Manifest:
         ValueError: the content is not a manifest.
     """
     try:
-        found = orjson.loads(content)
+        found = msgspec.json.decode(content)
         require_format(found, FORMAT, origin)
         family = found.get("family", ENCODER_FAMILY) if isinstance(found, dict) else ENCODER_FAMILY
         if family not in _KINDS:

@@ -180,7 +180,7 @@ def test_the_list_of_commands_says_of_each_what_its_own_help_says(run: Run, comm
 
 
 def test_a_misspelt_command_is_told_the_right_one(run: Run) -> None:
-    assert "Did you mean 'export'?" in run("exprt").stderr
+    assert "Did you mean 'export', 'export-llm'?" in run("exprt").stderr
 
 
 def test_a_model_of_somebody_elses_is_not_written_into(run: Run, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timezone
+from pathlib import Path
 
 from converters.gates import require_passed
 from converters.generation.gates import GenerationCandidate, run_gates
@@ -26,6 +27,8 @@ from trireme.errors import CheckpointError
 
 _log = logging.getLogger(__name__)
 Progress = Callable[[str], None]
+_MODELS = {"openvino-genai": GRAPH_NAME, "vllm": "config.json"}
+"""The file that stands for the model, by the engine that loads it."""
 
 
 def export_generation(spec: GenerationSpec, progress: Progress = _log.info, wait_s: float = 0.0) -> GenerationManifest:
@@ -48,22 +51,30 @@ def _publish(
     spec: GenerationSpec, source: CausalSource, precision: str, current: Draft, progress: Progress
 ) -> GenerationManifest:
     folder = current.steps[Step.GENERATOR]
-    progress("writing the graph and the tokenizer")
-    source.write_model(folder)
+    _write_model(spec, source, folder, progress)
     source.write_tokenizer(folder / TOKENIZER_NAME)
     (folder / TEMPLATE_NAME).write_text(source.traits.chat_template, encoding="utf-8")
     (folder / SPECIAL_TOKENS_NAME).write_text(json.dumps(source.traits.named_tokens), encoding="utf-8")
-    if spec.precision in ("int8", "int4"):
-        progress(f"compressing the weights to {precision}")
-        compress_weights(folder, precision)
-    facts = _facts(spec, source, precision)
+    manifest = _manifest(spec, source, _facts(spec, source, precision), current.release)
     rows = []
-    for row in run_gates(GenerationCandidate(spec, source, folder, facts)):
+    for row in run_gates(GenerationCandidate(spec, source, folder, manifest)):
         progress(f"gate {row.gate}: {row.status} ({row.detail})")
         rows.append(row)
     require_passed(rows)
-    manifest = replace(_manifest(spec, source, facts, current.release), gates=tuple(rows))
-    return current.publish(manifest)
+    return current.publish(replace(manifest, gates=tuple(rows)))
+
+
+def _write_model(spec: GenerationSpec, source: CausalSource, folder: Path, progress: Progress) -> None:
+    """What the engine loads: OpenVINO's graph, or the checkpoint as Hugging Face lays it out."""
+    if spec.engine == "vllm":
+        progress("writing the checkpoint")
+        source.write_checkpoint(folder)
+        return
+    progress("writing the graph")
+    source.write_model(folder)
+    if spec.precision in ("int8", "int4") and not isinstance(source, GgufSource):
+        progress(f"compressing the weights to {spec.precision}")
+        compress_weights(folder, spec.precision)
 
 
 def _precision(spec: GenerationSpec, source: CausalSource) -> str:
@@ -87,7 +98,7 @@ def _facts(spec: GenerationSpec, source: CausalSource, precision: str) -> Genera
     return GeneratorFacts(
         engine=spec.engine,
         precision=precision,
-        model=GRAPH_NAME,
+        model=_MODELS[spec.engine],
         context_length=wanted,
         token_rows=traits.token_rows,
         end_ids=traits.end_ids,

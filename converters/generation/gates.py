@@ -6,7 +6,7 @@ foretells the text.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,16 +14,14 @@ import numpy as np
 
 from converters.corpus import generated_texts, texts_with
 from converters.generation.corpus import CONVERSATIONS, PROMPTS, prose
-from converters.generation.graph import CausalGraph
+from converters.generation.graph import GRAPH_NAME, CausalGraph
+from converters.generation.served import served
 from converters.generation.sources.base import CausalSource, Continuation, Logits
 from converters.generation.spec import GenerationSpec
 from converters.limits import relative_difference
-from text_runtime.encoder.cpu import usable_cores
-from text_runtime.generation.engines import EngineSettings, Generator, load_generator
-from text_runtime.generation.messages import Start
 from text_runtime.generation.prompt import PromptReader
 from text_runtime.generation.sampling import SamplingParameters
-from text_runtime.manifest import PASSED, REFUSED, GateRow, GeneratorFacts
+from text_runtime.manifest import PASSED, REFUSED, GateRow, GenerationManifest, GeneratorFacts
 from trireme.errors import CheckpointError, GateError
 
 _TEXTS, _LONGEST_TEXT = 300, 1000
@@ -44,7 +42,17 @@ class GenerationCandidate:
     spec: GenerationSpec
     source: CausalSource
     folder: Path
-    facts: GeneratorFacts
+    manifest: GenerationManifest
+
+    @property
+    def facts(self) -> GeneratorFacts:
+        """What runs it."""
+        return self.manifest.generator
+
+    @property
+    def has_graph(self) -> bool:
+        """Whether its graph is OpenVINO's, which can be run on whole texts."""
+        return self.facts.model == GRAPH_NAME
 
     @property
     def is_exact(self) -> bool:
@@ -62,15 +70,18 @@ def run_gates(candidate: GenerationCandidate) -> Iterator[GateRow]:
     facts, reader = candidate.facts, _reader(candidate)
     yield GateRow("tokens", PASSED, f"{_compare_tokens(candidate, reader)} texts, id by id")
     yield GateRow("chat", PASSED, _compare_chat(candidate, reader))
-    served = _load(candidate)
-    yield GateRow("load", PASSED, f"{facts.engine} {facts.precision}, cache {facts.cache_precision}")
     prompts = [reader.read_text(text, SamplingParameters(max_tokens=_ANSWER_TOKENS)).ids for text in PROMPTS]
-    answers = _answers(served, prompts, facts)
-    yield _batch_gate(served, prompts, answers, candidate)
-    if candidate.is_exact:
-        yield _greedy_gate(candidate.source, prompts, answers)
     texts = [candidate.source.tokenize([text], True)[0][:_PROSE_TOKENS] for text in prose(candidate.spec.corpus)]
-    yield from _reading_gates(candidate, served, [ids for ids in texts if len(ids) > 1])
+    texts = [ids for ids in texts if len(ids) > 1]
+    with served(candidate.folder, candidate.manifest) as engine:
+        yield GateRow("load", PASSED, f"{facts.engine} {facts.precision}, cache {facts.cache_precision}")
+        together = engine.continue_greedily(prompts, _ANSWER_TOKENS)
+        alone = [engine.continue_greedily([ids], _ANSWER_TOKENS)[0] for ids in prompts]
+        scores = engine.score(texts)
+    yield _batch_gate(prompts, alone, together, candidate)
+    if candidate.is_exact:
+        yield _greedy_gate(candidate.source, prompts, together)
+    yield from _reading_gates(candidate, texts, scores)
 
 
 def _reader(candidate: GenerationCandidate) -> PromptReader:
@@ -78,13 +89,6 @@ def _reader(candidate: GenerationCandidate) -> PromptReader:
         return PromptReader(candidate.folder, candidate.facts)
     except ValueError as error:
         raise GateError("chat", str(error)) from error
-
-
-def _load(candidate: GenerationCandidate) -> Generator:
-    try:
-        return load_generator(EngineSettings(candidate.folder, candidate.facts, usable_cores()))
-    except Exception as error:  # each engine has exceptions of its own
-        raise GateError("load", f"the engine does not load it ({str(error).splitlines()[-1]})") from error
 
 
 def _compare_tokens(candidate: GenerationCandidate, reader: PromptReader) -> int:
@@ -114,39 +118,24 @@ def _compare_chat(candidate: GenerationCandidate, reader: PromptReader) -> str:
     return f"{compared} conversations as the source writes them"
 
 
-def _answers(served: Generator, prompts: Sequence[Sequence[int]], facts: GeneratorFacts) -> list[list[int]]:
-    """The greedy answers to all prompts, asked together."""
-    for number, ids in enumerate(prompts):
-        sampling = SamplingParameters(max_tokens=min(_ANSWER_TOKENS, facts.context_length - len(ids)), temperature=0)
-        served.start(Start(number, list(ids), sampling))
-    answers: list[list[int]] = [[] for _ in prompts]
-    while not served.is_idle:
-        for tokens in served.step():
-            if tokens.error:
-                raise GateError("load", f"the engine fails with a prompt ({tokens.error})")
-            answers[tokens.sequence] += tokens.ids
-    return answers
-
-
 def _batch_gate(
-    served: Generator, prompts: Sequence[list[int]], together: list[list[int]], candidate: GenerationCandidate
+    prompts: Sequence[list[int]], alone: list[list[int]], together: list[list[int]], candidate: GenerationCandidate
 ) -> GateRow:
     """Asked alone, a prompt is answered as in a batch; another token is excused where the model is undecided."""
-    alone = [_answers(served, [ids], candidate.facts)[0] for ids in prompts]
-    graph = CausalGraph(candidate.folder, candidate.facts.inference_precision)
+    logits = CausalGraph(candidate.folder, candidate.facts.inference_precision).logits if candidate.has_graph else None
     tie = _TIE if candidate.is_exact else _LOSSY_TIE
-    margins = (_margin(graph, *answer) for answer in zip(prompts, alone, together, strict=True))
-    same = sum(margin < tie for margin in margins)
+    answers = zip(prompts, alone, together, strict=True)
+    same = sum(_margin(logits or candidate.source.logits, *answer) < tie for answer in answers)
     detail = f"{same} of {len(prompts)} greedy answers in a batch equal those alone"
     return GateRow("batch", PASSED if same == len(prompts) else REFUSED, detail, float(same), float(len(prompts)))
 
 
-def _margin(graph: CausalGraph, prompt: list[int], one: list[int], other: list[int]) -> float:
+def _margin(logits: Callable[[list[int]], Logits], prompt: list[int], one: list[int], other: list[int]) -> float:
     """How far apart the first two tokens are where two answers part; 0 where they do not."""
     place = next((place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)
     if place is None:
         return 0.0 if len(one) == len(other) else math.inf
-    second, first = np.sort(graph.logits(prompt + one[:place])[-1])[-2:]
+    second, first = np.sort(logits(prompt + one[:place])[-1])[-2:]
     return float(first - second)
 
 
@@ -166,25 +155,27 @@ def _is_same(found: list[int], wanted: Continuation) -> bool:
     return wanted.margins[place] < _TIE
 
 
-def _reading_gates(candidate: GenerationCandidate, served: Generator, texts: Sequence[list[int]]) -> Iterator[GateRow]:
+def _reading_gates(
+    candidate: GenerationCandidate, texts: Sequence[list[int]], scores: Sequence[float]
+) -> Iterator[GateRow]:
     """Both read the same texts: how far their logits differ, how often their first choices agree, how well they guess.
 
-    The candidate's perplexity is the engine's own, with its cache's precision.
+    The candidate's perplexity is the engine's own, from `scores`, and so with its cache's precision.
     """
-    graph = CausalGraph(candidate.folder, candidate.facts.inference_precision)
+    graph = CausalGraph(candidate.folder, candidate.facts.inference_precision) if candidate.has_graph else None
     difference, same, places, surprise = 0.0, 0, 0, 0.0
     for ids in texts:
-        wanted, found = candidate.source.logits(ids), graph.logits(ids)
+        wanted = candidate.source.logits(ids)
+        found = graph.logits(ids) if graph else wanted
         difference = max(difference, relative_difference(found, wanted))
         same += int((found.argmax(axis=1) == wanted.argmax(axis=1)).sum())
         places += len(ids)
         surprise += _surprise(wanted, ids)
-    del graph
-    if candidate.is_exact:
+    if graph and candidate.is_exact:
         yield _limited("logits", f"largest difference {difference:.1e}", difference, _LOGITS_LIMIT)
-    yield _agreement(candidate.facts, same / places, places)
-    scored = [-value for ids in texts for value in served.score(ids)]
-    yield _perplexity(candidate.spec, surprise / (places - len(texts)), sum(scored) / len(scored))
+    if graph:
+        yield _agreement(candidate.facts, same / places, places)
+    yield _perplexity(candidate.spec, surprise / (places - len(texts)), -sum(scores) / len(scores))
 
 
 def _agreement(facts: GeneratorFacts, share: float, places: int) -> GateRow:

@@ -8,8 +8,9 @@ from msgspec import Meta
 from converters.schema import Schema
 from trireme.errors import UnsupportedError
 
-ENGINES = ("openvino-genai",)
-PRECISIONS = ("fp32", "int8", "int4")
+ENGINES = ("openvino-genai", "vllm")
+PRECISIONS = ("fp32", "fp16", "bf16", "int8", "int4")
+_OF_ENGINE = {"openvino-genai": ("fp32", "int8", "int4"), "vllm": ("fp32", "fp16", "bf16")}
 INFERENCE_PRECISIONS = ("f32", "bf16")
 CACHE_PRECISIONS = ("f32", "bf16", "u8")
 
@@ -44,3 +45,5 @@ class GenerationSpec(Schema, frozen=True):
         ):
             if value not in known:
                 raise UnsupportedError(what, value, list(known))
+        if self.precision and self.precision not in _OF_ENGINE[self.engine]:
+            raise UnsupportedError(f"precision of {self.engine}", self.precision, list(_OF_ENGINE[self.engine]))

@@ -79,7 +79,9 @@ class TritonPythonModel:
         order = Order(str(folder), shares.get("threads", usable_cores()), shares.get("cache_gib", 1), sequences)
         self._most = sequences + shares.get("max_waiting", _MOST_WAITING)
         self._reader = PromptReader(folder, manifest.generator)
-        self._broker = Broker(WorkerSpec(order), self._reader.tokenizer, lambda stream, piece: None)
+        self._broker = Broker(
+            WorkerSpec(order, manifest.generator.engine), self._reader.tokenizer, lambda stream, piece: None
+        )
         self._numbers = itertools.count(1)
         self._visits: dict[int, _Visit] = {}
         self._ended = threading.Event()

@@ -24,8 +24,15 @@ class Cancel(msgspec.Struct, tag=True, frozen=True):
     sequence: int
 
 
+class Score(msgspec.Struct, tag=True, frozen=True):
+    """Read a text: its tokens' log-probabilities are asked for. For gates, while nothing else is computed."""
+
+    sequence: int
+    ids: list[int]
+
+
 class Tokens(msgspec.Struct, frozen=True):
-    """What one step has added to a sequence.
+    """What one step has added to a sequence; or the log-probabilities of a text that was read, and no ids.
 
     `finish_reason` is `stop` or `length` with the last of them, and empty before. A sequence that failed has an `error`
     and nothing else.
@@ -63,7 +70,7 @@ class Step(msgspec.Struct, tag=True, frozen=True):
     load: Load
 
 
-Command = Start | Cancel
+Command = Start | Cancel | Score
 Report = Ready | Failed | Step
 
 

@@ -16,7 +16,19 @@ from typing import BinaryIO
 import msgspec
 
 from text_runtime.generation.engines import EngineSettings, Generator, load_generator
-from text_runtime.generation.messages import CommandReader, Failed, Load, Ready, Report, Start, Step, Tokens, frame
+from text_runtime.generation.messages import (
+    Command,
+    CommandReader,
+    Failed,
+    Load,
+    Ready,
+    Report,
+    Score,
+    Start,
+    Step,
+    Tokens,
+    frame,
+)
 from text_runtime.manifest import GenerationManifest, read_manifest
 
 _READ_BYTES = 1 << 20
@@ -73,13 +85,15 @@ def _serve(generator: Generator, commands: BinaryIO, reports: BinaryIO) -> None:
         last = load
 
 
-def _obey(generator: Generator, command: object) -> list[Tokens]:
-    """Do what is told; gives the sequence that was refused, if it was."""
-    if not isinstance(command, Start):
-        generator.cancel(command.sequence)  # type: ignore[attr-defined]
-        return []
+def _obey(generator: Generator, command: Command) -> list[Tokens]:
+    """Do what is told; gives what can be answered at once: a refusal, or a text's log-probabilities."""
     try:
-        generator.start(command)
+        if isinstance(command, Start):
+            generator.start(command)
+        elif isinstance(command, Score):
+            return [Tokens(command.sequence, logprobs=generator.score(command.ids), finish_reason="stop")]
+        else:
+            generator.cancel(command.sequence)
     except ValueError as error:
         return [Tokens(command.sequence, error=str(error))]
     return []

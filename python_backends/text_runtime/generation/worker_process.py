@@ -7,9 +7,11 @@ import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import msgspec
 
+import text_runtime
 from text_runtime.generation.messages import Command, Failed, Ready, Report, frame, read_report
 from text_runtime.generation.worker import Order
 
@@ -20,12 +22,30 @@ class EngineError(Exception):
     """The engine does not load, or its process has ended."""
 
 
+_INTERPRETERS = {"vllm": "TRIREME_VLLM_PYTHON"}
+"""Engines that run under an interpreter of their own, and the variable that names it; without it, under this one."""
+
+
 @dataclass(frozen=True)
 class WorkerSpec:
-    """What to run, and with which interpreter; None takes this one's."""
+    """What to run: an engine by its name, and its order."""
 
     order: Order
-    python: str | None = None
+    engine: str
+
+    def program(self) -> str:
+        """The interpreter.
+
+        Raises:
+            EngineError: there is none.
+        """
+        return os.environ.get(_INTERPRETERS.get(self.engine, ""), "") or _interpreter()
+
+    def environment(self) -> dict[str, str]:
+        """This process's environment. Another interpreter gets our runtime, and no packages of this one."""
+        own = str(Path(text_runtime.__file__).parents[1])
+        paths = [path for path in sys.path if path] if self.program() == _interpreter() else [own]
+        return os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
 
 
 class WorkerProcess:
@@ -38,11 +58,11 @@ class WorkerProcess:
     def __init__(self, spec: WorkerSpec) -> None:
         self._lock = threading.Lock()
         self._process = subprocess.Popen(
-            [spec.python or _interpreter(), "-m", "text_runtime.generation.worker", _json(spec.order)],
+            [spec.program(), "-m", "text_runtime.generation.worker", _json(spec.order)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+            env=spec.environment(),
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None

@@ -39,7 +39,7 @@ from text_runtime.generation.worker import Order
 from text_runtime.generation.worker_process import EngineError, WorkerSpec
 from text_runtime.manifest import GenerationManifest, read_manifest
 from text_runtime.parameters import integers
-from text_runtime.refusals import refusal
+from text_runtime.refusals import INVALID, UNAVAILABLE, refusal
 
 _BEAT_S = 0.4
 _ABANDONED_S = 10.0
@@ -236,8 +236,9 @@ def _strings(text: str) -> Any:
 
 
 def _refusal(error: Exception) -> Any:
-    """An error as a response, with the code by which clients tell whose fault it is."""
-    codes = pb_utils.TritonError
-    kinds = ((ValueError, codes.INVALID_ARG), ((EngineError, TimeoutError), codes.UNAVAILABLE))
-    code = next((code for kind, code in kinds if isinstance(error, kind)), codes.INTERNAL)
-    return refusal(pb_utils, str(error), code)
+    """An error as a response, which says whose fault it is."""
+    if isinstance(error, ValueError):
+        return refusal(pb_utils, f"{INVALID}{error}", pb_utils.TritonError.INVALID_ARG)
+    if isinstance(error, EngineError):
+        return refusal(pb_utils, f"{UNAVAILABLE}{error}", pb_utils.TritonError.UNAVAILABLE)
+    return refusal(pb_utils, str(error), pb_utils.TritonError.INTERNAL)

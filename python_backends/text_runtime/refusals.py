@@ -2,6 +2,9 @@
 
 from typing import Any
 
+INVALID, UNAVAILABLE = "invalid request: ", "unavailable: "
+"""How the message of a stream's failure begins, since no code comes with it: the caller's fault, or for now."""
+
 
 def refusal(backend: Any, message: str, code: int) -> Any:
     """An error as a response.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trireme.cli.console import stdout
+from trireme.cli.writing import WritingOptions, print_answers
 from trireme.errors import InputError
 from trireme.text_files import read_lines
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
     Ask = Callable[[Columns], Outputs]
 
+_WRITES = "text-generation"
+
 
 def infer(
     pipeline: Annotated[str, typer.Argument(help="The pipeline's name.")],
@@ -27,7 +30,12 @@ def infer(
         list[str] | None,
         typer.Option(help="Pair tasks: the second text; one for each text, or several for one text."),
     ] = None,
-    schema: Annotated[str, typer.Option(help="Information extraction: what is asked, as JSON or @FILE.")] = "",
+    schema: Annotated[
+        str,
+        typer.Option(
+            help="Information extraction: what is asked, text generation: what the answer must be; JSON or @FILE."
+        ),
+    ] = "",
     input: Annotated[Path | None, typer.Option(help="A file with one text a line; '-' reads stdin.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object a text, in order.")] = False,
     url: Annotated[str, typer.Option(help="HTTP address of the server.")] = "127.0.0.1:8000",
@@ -37,6 +45,14 @@ def infer(
     timeout: Annotated[
         float, typer.Option(min=0.001, max=1_000_000, help="Seconds that a request of 64 texts may take.")
     ] = 30.0,
+    chat: Annotated[bool, typer.Option("--chat", help="Text generation: each text is a user's turn.")] = False,
+    system: Annotated[str, typer.Option(help="Text generation: what the system says before; means --chat.")] = "",
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Text generation: most tokens of an answer.")] = None,
+    temperature: Annotated[
+        float | None, typer.Option(min=0, max=10, help="Text generation: 0 takes the likeliest token each time.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Text generation: draws the same answer again.")] = None,
+    stop: Annotated[list[str] | None, typer.Option(help="Text generation: a text that ends an answer.")] = None,
 ) -> None:
     """Ask a pipeline, and print the answer for each text. The server says what the pipeline's task is.
 
@@ -53,12 +69,22 @@ def infer(
     `trireme infer uie "小米成立于2010年" --schema '[{"公司": ["成立时间"]}]'`
 
     `cat texts.txt | trireme infer embedder --input - --json --grpc 127.0.0.1:8001`
+
+    `trireme infer writer --chat "Name three rivers" --max-tokens 60`
     """
     from trireme.client import Client
 
     address, asked = _address(url, grpc), _texts(texts or [], input)
+    sampling = {"max_tokens": max_tokens, "temperature": temperature, "seed": seed, "stop": stop}
+    given = {name: value for name, value in sampling.items() if value is not None}
+    writing = WritingOptions(chat, system, _schema(schema), key, given)
     with Client(address, pipeline, timeout) as client:
         task_name, ask = client.task_name(), partial(client.infer, prompt=prompt, key=key)
+        if task_name == _WRITES:
+            print_answers(client, list(asked), writing, json)
+            return
+        if writing.is_given:
+            raise InputError("options", f"{task_name} writes nothing", "leave those of text generation out")
         (_print_lines if json else _print_view)(task_name, _columns(task_name, asked, pair or [], schema), ask)
 
 

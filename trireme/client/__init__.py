@@ -11,6 +11,7 @@ from text_runtime.tasks.information_extraction import Extraction, Span
 from text_runtime.tasks.multi_label_classification import LabelScore, LabelSet
 from text_runtime.tasks.reranking import Relevance
 from text_runtime.tasks.text_classification import Classification
+from text_runtime.tasks.text_generation import Generation, Piece, TokenLogprob
 from text_runtime.tasks.token_classification import Entities, Entity
 from trireme.client.address import Address
 from trireme.client.async_client import AsyncClient
@@ -26,10 +27,13 @@ __all__ = [
     "Entities",
     "Entity",
     "Extraction",
+    "Generation",
     "LabelScore",
     "LabelSet",
     "Outputs",
+    "Piece",
     "Relevance",
     "Retries",
     "Span",
+    "TokenLogprob",
 ]

@@ -1,15 +1,23 @@
 """Asks one pipeline from asyncio."""
 
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any
+
 from tenacity import AsyncRetrying
 
-from text_runtime.tasks import AsyncAsker, Question, TaskMethods
+from text_runtime.tasks import AsyncAsker, Question, TaskMethods, text_generation
 from text_runtime.tasks.answers import Result
+from text_runtime.tasks.text_generation import Generation, Message, Piece, Writing, piece_of, whole
 from trireme.client.address import Address
+from trireme.client.async_streams import async_streams
 from trireme.client.async_transports import async_transport
 from trireme.client.columns import checked
 from trireme.client.exchange import Call, Columns, Outputs, Reply, Request, Signature, joined, requests_of
 from trireme.client.retries import Retries
 from trireme.client.settings import ClientSettings
+from trireme.client.sync_streams import Fields
+from trireme.client.wires import release_of
 
 
 class AsyncClient(TaskMethods, AsyncAsker):
@@ -23,6 +31,7 @@ class AsyncClient(TaskMethods, AsyncAsker):
     ) -> None:
         self._settings = ClientSettings.of(address, pipeline, timeout_s, retries)
         self._transport = async_transport(self._settings.address)
+        self._streams = async_streams(self._settings.address)
         self._signature: Signature | None = None
 
     async def __aenter__(self) -> "AsyncClient":
@@ -34,6 +43,7 @@ class AsyncClient(TaskMethods, AsyncAsker):
     async def close(self) -> None:
         """Close the connection."""
         await self._transport.close()
+        await self._streams.close()
 
     async def ask(self, question: Question[Result]) -> Result:
         """Ask what a task's method asks, and decode what comes."""
@@ -53,6 +63,32 @@ class AsyncClient(TaskMethods, AsyncAsker):
         """A pipeline's raw outputs, whatever its task: for each input one text a row."""
         return await self._infer(columns, self._settings.call(key, timeout_s, prompt))
 
+    async def generate(
+        self,
+        prompt: str | Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        key: str | None = None,
+        timeout_s: float | None = None,
+        **sampling: Any,
+    ) -> Generation:
+        """See `Client.generate`."""
+        asked = Writing.of(prompt, is_streamed=False, schema=schema, key=key, timeout_s=timeout_s, sampling=sampling)
+        return whole([piece async for piece in self._pieces(asked)])
+
+    def stream(
+        self,
+        prompt: str | Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        key: str | None = None,
+        timeout_s: float | None = None,
+        **sampling: Any,
+    ) -> AsyncGenerator[Piece, None]:
+        """See `Client.stream`. Close the iterator (`contextlib.aclosing`) where you leave it early."""
+        asked = Writing.of(prompt, is_streamed=True, schema=schema, key=key, timeout_s=timeout_s, sampling=sampling)
+        return self._pieces(asked)
+
     async def task_name(self) -> str:
         """The pipeline's task, as the server's metadata tells it. Raises as `Client.task_name` does."""
         return self._settings.task_of(await self._described(self._settings.call()))
@@ -63,6 +99,25 @@ class AsyncClient(TaskMethods, AsyncAsker):
 
     async def _send(self, request: Request) -> Reply:
         return await AsyncRetrying(**self._settings.retries.options(request.call))(self._transport.infer, request)
+
+    async def _pieces(self, asked: Writing) -> AsyncGenerator[Piece, None]:
+        """The pieces of one answer. Until the first is there, what is safe to try again is tried again."""
+        call = self._settings.call(asked.key, asked.timeout_s)
+        self._settings.require_task(await self._described(call), text_generation.NAME)
+        first: list[Fields]
+        rest: AsyncGenerator[Fields, None]
+        first, rest = await AsyncRetrying(**self._settings.retries.options(call))(self._begun, call, asked)
+        async with aclosing(rest):
+            for fields in first:
+                yield piece_of(fields, release_of(fields["model_version"]))
+            async for fields in rest:
+                yield piece_of(fields, release_of(fields["model_version"]))
+
+    async def _begun(self, call: Call, asked: Writing) -> tuple[list[Fields], AsyncGenerator[Fields, None]]:
+        """A stream of which the first response has come."""
+        responses = self._streams.stream(call, asked.inputs)
+        first = await anext(responses, None)
+        return [] if first is None else [first], responses
 
     async def _described(self, call: Call) -> Signature:
         """What the pipeline takes and gives: asked once, since a contract never changes."""

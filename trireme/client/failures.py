@@ -64,7 +64,7 @@ def translated(target: Attempt, lost: tuple[type[Exception], ...]) -> Iterator[N
 
 
 def _translation(error: InferenceServerException, target: Attempt) -> TriremeError:
-    status, pipeline, message = str(error.status()), target.call.pipeline, _NOISE.sub("", str(error.message()))
+    status, pipeline, message = str(error.status()), target.call.pipeline, without_noise(str(error.message()))
     if status in _TIMED_OUT or EXPIRED in message:  # said with the status of a server that is away
         return TimedOutError(pipeline, target.server, target.call.timeout_s)
     if status in _UNAVAILABLE:
@@ -74,6 +74,11 @@ def _translation(error: InferenceServerException, target: Attempt) -> TriremeErr
     if status in _REFUSED:
         return RefusedInputError(pipeline, target.server, _located(message, target.request))
     return InferenceError(pipeline, target.server, message)
+
+
+def without_noise(message: str) -> str:
+    """A server's message without what Triton's core puts in front of it."""
+    return _NOISE.sub("", message)
 
 
 def _located(message: str, request: Request | None) -> str:

@@ -1,15 +1,23 @@
 """Asks one pipeline and waits for the answers."""
 
+import itertools
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
+from typing import Any
+
 from tenacity import Retrying
 
-from text_runtime.tasks import Question, SyncAsker, TaskMethods
+from text_runtime.tasks import Question, SyncAsker, TaskMethods, text_generation
 from text_runtime.tasks.answers import Result
+from text_runtime.tasks.text_generation import Generation, Message, Piece, Writing, piece_of, whole
 from trireme.client.address import Address
 from trireme.client.columns import checked
 from trireme.client.exchange import Call, Columns, Outputs, Reply, Request, Signature, joined, requests_of
 from trireme.client.retries import Retries
 from trireme.client.settings import ClientSettings
+from trireme.client.sync_streams import Fields, sync_streams
 from trireme.client.sync_transports import sync_transport
+from trireme.client.wires import release_of
 
 
 class Client(TaskMethods, SyncAsker):
@@ -33,6 +41,7 @@ class Client(TaskMethods, SyncAsker):
     ) -> None:
         self._settings = ClientSettings.of(address, pipeline, timeout_s, retries)
         self._transport = sync_transport(self._settings.address)
+        self._streams = sync_streams(self._settings.address)
         self._signature: Signature | None = None
 
     def __enter__(self) -> "Client":
@@ -44,6 +53,7 @@ class Client(TaskMethods, SyncAsker):
     def close(self) -> None:
         """Close the connection."""
         self._transport.close()
+        self._streams.close()
 
     def ask(self, question: Question[Result]) -> Result:
         """Ask what a task's method asks, and decode what comes."""
@@ -63,6 +73,36 @@ class Client(TaskMethods, SyncAsker):
         """A pipeline's raw outputs, whatever its task: for each input one text a row."""
         return self._infer(columns, self._settings.call(key, timeout_s, prompt))
 
+    def generate(
+        self,
+        prompt: str | Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        key: str | None = None,
+        timeout_s: float | None = None,
+        **sampling: Any,
+    ) -> Generation:
+        """The whole answer to a prompt (text-generation): a text to continue, or the messages of a conversation.
+
+        `schema` is a JSON schema that the answer meets. `sampling` are vLLM's names, such as `max_tokens`,
+        `temperature`, `seed` and `stop`; see `SamplingParameters`.
+        """
+        asked = Writing.of(prompt, is_streamed=False, schema=schema, key=key, timeout_s=timeout_s, sampling=sampling)
+        return whole(list(self._pieces(asked)))
+
+    def stream(
+        self,
+        prompt: str | Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        key: str | None = None,
+        timeout_s: float | None = None,
+        **sampling: Any,
+    ) -> Generator[Piece, None, None]:
+        """The answer to a prompt as it is written; otherwise as `generate`. Closing the iterator cancels it."""
+        asked = Writing.of(prompt, is_streamed=True, schema=schema, key=key, timeout_s=timeout_s, sampling=sampling)
+        return self._pieces(asked)
+
     def task_name(self) -> str:
         """The pipeline's task, as the server's metadata tells it.
 
@@ -77,6 +117,20 @@ class Client(TaskMethods, SyncAsker):
 
     def _send(self, request: Request) -> Reply:
         return Retrying(**self._settings.retries.options(request.call))(self._transport.infer, request)
+
+    def _pieces(self, asked: Writing) -> Generator[Piece, None, None]:
+        """The pieces of one answer. Until the first is there, what is safe to try again is tried again."""
+        call = self._settings.call(asked.key, asked.timeout_s)
+        self._settings.require_task(self._described(call), text_generation.NAME)
+        first, rest = Retrying(**self._settings.retries.options(call))(self._begun, call, asked)
+        with closing(rest):
+            for fields in itertools.chain(first, rest):
+                yield piece_of(fields, release_of(fields["model_version"]))
+
+    def _begun(self, call: Call, asked: Writing) -> tuple[list[Fields], Generator[Fields, None, None]]:
+        """A stream of which the first response has come."""
+        responses = self._streams.stream(call, asked.inputs)
+        return list(itertools.islice(responses, 1)), responses
 
     def _described(self, call: Call) -> Signature:
         """What the pipeline takes and gives: asked once, since a contract never changes."""

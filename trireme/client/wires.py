@@ -100,8 +100,13 @@ def _strings(texts: Sequence[str]) -> npt.NDArray[Any]:
 
 
 def _reply(result: Any, names: Iterable[str], version: Any) -> Reply:
+    return Reply({name: result.as_numpy(name) for name in names}, release_of(version))
+
+
+def release_of(version: Any) -> int | None:
+    """The release that a version stands for; None for a canary's router, which does not say whom it asked."""
     release = int(version)
-    return Reply({name: result.as_numpy(name) for name in names}, None if release == ROUTER_VERSION else release)
+    return None if release == ROUTER_VERSION else release
 
 
 def _signature(inputs: Iterable[str], outputs: Iterable[tuple[str, str, Sequence[int]]]) -> Signature:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from text_runtime.generation import tensors as generation_tensors
-from text_runtime.tasks import Task, task, task_names
+from text_runtime.tasks import Task, task, task_names, text_generation
 from text_runtime.tensors import (
     ATTENTION_MASK,
     DEADLINE,
@@ -38,7 +38,7 @@ __all__ = [
 
 MAX_BATCH_SIZE = ENCODER.max_batch_size
 GPU_ENGINES = ("tensorrt", "onnxruntime")
-GENERATION_TASK = "text-generation"
+GENERATION_TASK = text_generation.NAME
 """The generation family's one task."""
 _GRAPH_INPUTS = {tensor.name: tensor for tensor in (INPUT_IDS, TOKEN_TYPE_IDS, ATTENTION_MASK)}
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
@@ -219,6 +219,8 @@ def task_of(inputs: Collection[str], outputs: Collection[str]) -> str | None:
 
     A server may be newer, and give outputs that were added to the task: the task is the one that explains the most.
     """
+    if generation_tensors.TEXT_INPUT.name in inputs and generation_tensors.TEXT_OUTPUT.name in outputs:
+        return GENERATION_TASK
     found: dict[str, int] = {}
     for name in task_names():
         contract = Contract("any", name, 1)

@@ -45,12 +45,29 @@ def results(responses: Iterator[Any]) -> Iterator[InferResult]:
         grpc.RpcError: the call broke.
     """
     for response in responses:
-        if response.error_message:
-            raise StreamError(response.error_message)
-        result = InferResult(response.infer_response)
+        result = checked_result(response)
         yield result
         if is_final(result):
             return
+
+
+def checked_result(response: Any) -> InferResult:
+    """A response of ModelStreamInfer.
+
+    Raises:
+        StreamError: it says that the request failed.
+    """
+    if response.error_message:
+        raise StreamError(response.error_message)
+    return InferResult(response.infer_response)
+
+
+def fields_of(result: InferResult) -> dict[str, Any]:
+    """The outputs of a response, each of one element, with the version that gave them; nothing where it has none."""
+    response = result.get_response()
+    values = {output.name: result.as_numpy(output.name).item() for output in response.outputs}
+    texts = {name: value.decode() if isinstance(value, bytes) else value for name, value in values.items()}
+    return {**texts, "model_version": response.model_version} if texts else {}
 
 
 def stream_results(address: str, request: Any, timeout_s: float) -> list[InferResult]:

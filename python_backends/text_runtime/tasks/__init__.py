@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from text_runtime.tasks import text_generation
 from text_runtime.tasks.answers import Answer, Asked, Columns, Outputs, Question
 from text_runtime.tasks.base import Decoder, Encode, Labels, Task, Tensors, columns_of, rows_of
 from text_runtime.tasks.embedding import Embedding
@@ -31,7 +32,9 @@ _BY_METHOD: dict[str, Task[Any]] = {
     if isinstance(each, TaskMethod) and isinstance(each.task, Task)
 }
 _TASKS = {each.name: each for each in _BY_METHOD.values()}
-_METHOD_NAMES = {each.name: method for method, each in _BY_METHOD.items()}
+_METHOD_NAMES = {each.name: method for method, each in _BY_METHOD.items()} | {
+    text_generation.NAME: text_generation.METHOD
+}
 
 __all__ = [
     "Answer",

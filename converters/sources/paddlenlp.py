@@ -97,7 +97,7 @@ class PaddleNlpModel(TokenizedSource):
             copy = checkpoint.copy_of(folder, Path(scratch), *found.weights)
             model, missing, unused = paddle_runtime.load_model(copy, folder, architecture.name)
             _require_weights(found, missing, unused)
-            super().__init__(PaddleNlpTokenizer(paddle_runtime.load_tokenizer(copy, folder)))
+            super().__init__(PaddleNlpTokenizer(paddle_runtime.load_tokenizer(copy, folder), folder))
         pad = self.traits.pad_token_id if model.config.pad_token_id is None else int(model.config.pad_token_id)
         self.traits = replace(self.traits, longest=_longest(found, self.traits.longest, pad))
         self._model = model

@@ -55,7 +55,7 @@ class StaticModel(ExportedGraph):
         graph = PaddleGraph(path)
         with tempfile.TemporaryDirectory(prefix="trireme-source-") as scratch:
             copy = checkpoint.copy_of(found.folder, Path(scratch))
-            tokenizer = PaddleNlpTokenizer(paddle_runtime.load_tokenizer(copy, found.folder))
+            tokenizer = PaddleNlpTokenizer(paddle_runtime.load_tokenizer(copy, found.folder), found.folder)
         super().__init__(found, graph, tokenizer)
 
     def write_static(self, stem: Path) -> None:

@@ -11,11 +11,11 @@ from tokenizers import Encoding, Tokenizer
 from converters.sources.base import Offsets, TokenIds, TokenizerTraits
 from converters.sources.checkpoint import read_json
 from converters.token_rows import highest_of
+from converters.tokenizers.settings import REMEDY, longest, truncation_side
 from trireme.errors import CheckpointError
 
 FILE_NAME = "tokenizer.json"
 SETTINGS_NAME = "tokenizer_config.json"
-_REMEDY = "save the tokenizer again with transformers (AutoTokenizer.from_pretrained(DIR).save_pretrained(DIR))"
 _BERT_KEYS = {"do_lower_case": ("lowercase", True), "strip_accents": ("strip_accents", None)}
 _BERT_KEYS |= {"tokenize_chinese_chars": ("handle_chinese_chars", True)}
 """What `AutoTokenizer` reads from the settings, BERT's normalizer's own name for it, and what it takes for granted."""
@@ -29,11 +29,11 @@ class HuggingFaceTokenizer:
         self._tokenizer = _load(folder)
         settings = read_json(folder / SETTINGS_NAME) if (folder / SETTINGS_NAME).exists() else {}
         if problem := next(_contradictions(orjson.loads(self._tokenizer.to_str()), settings), None):
-            raise CheckpointError(folder, f"{SETTINGS_NAME} contradicts {FILE_NAME}: {problem}", _REMEDY)
+            raise CheckpointError(folder, f"{SETTINGS_NAME} contradicts {FILE_NAME}: {problem}", REMEDY)
         self.traits = TokenizerTraits(
             pad_token_id=_pad(self._tokenizer, settings, pad_token_id),
-            longest=_longest(folder, settings),
-            truncation_side=_side(folder, settings),
+            longest=longest(folder, settings.get("model_max_length", sys.maxsize)),
+            truncation_side=truncation_side(folder, settings.get("truncation_side", "right")),
             special_tokens=tuple(_special_tokens(self._tokenizer)),
             highest_token=highest_of(self._tokenizer.get_vocab()),
         )
@@ -69,11 +69,11 @@ class HuggingFaceTokenizer:
 def _load(folder: Path) -> Tokenizer:
     path = folder / FILE_NAME
     if not path.is_file():
-        raise CheckpointError(folder, f"has no {FILE_NAME}", _REMEDY)
+        raise CheckpointError(folder, f"has no {FILE_NAME}", REMEDY)
     try:
         return Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises Exception itself
-        raise CheckpointError(folder, f"{FILE_NAME} cannot be read ({error})", _REMEDY) from error
+        raise CheckpointError(folder, f"{FILE_NAME} cannot be read ({error})", REMEDY) from error
 
 
 def _contradictions(state: dict[str, Any], settings: dict[str, Any]) -> Iterator[str]:
@@ -103,20 +103,6 @@ def _special_tokens(tokenizer: Tokenizer) -> Iterator[str]:
     for token in tokenizer.get_added_tokens_decoder().values():
         if token.special:
             yield token.content
-
-
-def _side(folder: Path, settings: dict[str, Any]) -> str:
-    side = settings.get("truncation_side", "right")
-    if side not in ("right", "left"):
-        raise CheckpointError(folder, f"truncation_side is {side!r}, which is neither right nor left", _REMEDY)
-    return str(side)
-
-
-def _longest(folder: Path, settings: dict[str, Any]) -> int:
-    limit = settings.get("model_max_length", sys.maxsize)
-    if not isinstance(limit, (int, float)) or limit < 1:
-        raise CheckpointError(folder, f"model_max_length is {limit!r}, which is no number of tokens", _REMEDY)
-    return int(min(limit, sys.maxsize))
 
 
 def _pad(tokenizer: Tokenizer, settings: dict[str, Any], pad_token_id: int | None) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 from converters.sources.base import Offsets, TokenIds, TokenizerTraits
 from converters.token_rows import highest_of
+from converters.tokenizers import settings
 from converters.tokenizers.bpe import write_byte_bpe
 from converters.tokenizers.unigram import write_albert, write_xlm_roberta
 from converters.tokenizers.wordpiece import write_wordpiece
@@ -17,13 +18,13 @@ from trireme.errors import GateError
 class PaddleNlpTokenizer:
     """See `SourceTokenizer`."""
 
-    def __init__(self, tokenizer: Any) -> None:
+    def __init__(self, tokenizer: Any, folder: Path) -> None:
         self._tokenizer = tokenizer
         inner = tokenizer.tokenizer if hasattr(tokenizer, "tokenizer") else tokenizer  # ALBERT's is one of two
         self.traits = TokenizerTraits(
-            pad_token_id=int(tokenizer.pad_token_id),
-            longest=int(tokenizer.model_max_length),
-            truncation_side=str(tokenizer.truncation_side),
+            pad_token_id=settings.pad_token_id(folder, tokenizer.pad_token_id),
+            longest=settings.longest(folder, tokenizer.model_max_length),
+            truncation_side=settings.truncation_side(folder, tokenizer.truncation_side),
             odd_token="first",
             special_tokens=tuple(tokenizer.all_special_tokens),
             highest_token=highest_of(inner.get_vocab()),

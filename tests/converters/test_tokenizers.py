@@ -24,7 +24,7 @@ from text_runtime.manifest import TokenizerFacts
 from text_runtime.tokenizers.tokenizer import FILE_NAME, TextTokenizer
 from trireme.contract.pipelines import Step
 from trireme.contract.repository import Repository
-from trireme.errors import GateError
+from trireme.errors import CheckpointError, GateError
 
 pytestmark = pytest.mark.xdist_group("tokenizers")
 MAX_LENGTH = 24
@@ -69,7 +69,7 @@ def paddlenlp_tokenizer(kind: str, folder: Path) -> PaddleNlpTokenizer:
     else:
         shutil.copy(CHECKPOINT / "vocab.txt", folder)
     write_tokenizer_config(folder, name, do_lower_case=not cased)
-    return PaddleNlpTokenizer(paddle_runtime.load_tokenizer(folder, folder))
+    return PaddleNlpTokenizer(paddle_runtime.load_tokenizer(folder, folder), folder)
 
 
 @pytest.fixture(scope="module")
@@ -187,3 +187,14 @@ def test_a_tokenizer_that_no_file_expresses_is_named(
 ) -> None:
     with pytest.raises(GateError, match="no tokenizer.json is known that encodes as PaddleNLP's ErnieMTokenizer does"):
         with_sentencepiece.write_tokenizer(tmp_path / FILE_NAME)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("model_max_length", []), ("model_max_length", -1), ("model_max_length", True), ("truncation_side", "middle")],
+)
+def test_a_setting_that_cannot_be_is_refused_by_name(tmp_path: Path, name: str, value: object) -> None:
+    shutil.copy(CHECKPOINT / "vocab.txt", tmp_path)
+    write_tokenizer_config(tmp_path, "ErnieTokenizer", **{name: value})
+    with pytest.raises(CheckpointError, match=f"({name} is|its tokenizer does not load)"):
+        PaddleNlpTokenizer(paddle_runtime.load_tokenizer(tmp_path, tmp_path), tmp_path)

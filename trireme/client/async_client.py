@@ -108,10 +108,10 @@ class AsyncClient(TaskMethods, AsyncAsker):
         rest: AsyncGenerator[Fields, None]
         first, rest = await AsyncRetrying(**self._settings.retries.options(call))(self._begun, call, asked)
         async with aclosing(rest):
-            for fields in first:
-                yield piece_of(fields, release_of(fields["model_version"]))
+            for each in first:
+                yield _piece(each)
             async for fields in rest:
-                yield piece_of(fields, release_of(fields["model_version"]))
+                yield _piece(fields)
 
     async def _begun(self, call: Call, asked: Writing) -> tuple[list[Fields], AsyncGenerator[Fields, None]]:
         """A stream of which the first response has come."""
@@ -127,3 +127,7 @@ class AsyncClient(TaskMethods, AsyncAsker):
         signature: Signature = await retrying(self._transport.signature, call)
         self._signature = signature
         return signature
+
+
+def _piece(fields: Fields) -> Piece:
+    return piece_of(fields, release_of(fields["model_version"]))

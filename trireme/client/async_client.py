@@ -104,9 +104,9 @@ class AsyncClient(TaskMethods, AsyncAsker):
         """The pieces of one answer. Until the first is there, what is safe to try again is tried again."""
         call = self._settings.call(asked.key, asked.timeout_s)
         self._settings.require_task(await self._described(call), text_generation.NAME)
-        first: list[Fields]
-        rest: AsyncGenerator[Fields, None]
-        first, rest = await AsyncRetrying(**self._settings.retries.options(call))(self._begun, call, asked)
+        retrying = AsyncRetrying(**self._settings.retries.options(call))
+        begun: tuple[list[Fields], AsyncGenerator[Fields, None]] = await retrying(self._begun, call, asked)
+        first, rest = begun
         async with aclosing(rest):
             for each in first:
                 yield _piece(each)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from converters.gates import require_passed
 from converters.generation.gates import GenerationCandidate, run_gates
+from converters.generation.golden import record_golden
 from converters.generation.graph import GRAPH_NAME
 from converters.generation.precisions import compress_weights
 from converters.generation.sources import open_causal_source
@@ -18,6 +19,7 @@ from converters.generation.sources.gguf import GgufSource
 from converters.generation.spec import GenerationSpec
 from converters.publish import Draft, draft
 from text_runtime.generation.files import SPECIAL_TOKENS_NAME, TEMPLATE_NAME, TOKENIZER_NAME
+from text_runtime.golden import FILE_NAME as GOLDEN_NAME
 from text_runtime.manifest import GENERATION_FAMILY, GenerationManifest, GeneratorFacts
 from trireme import __version__
 from trireme.contract.locking import building
@@ -56,11 +58,12 @@ def _publish(
     (folder / TEMPLATE_NAME).write_text(source.traits.chat_template, encoding="utf-8")
     (folder / SPECIAL_TOKENS_NAME).write_text(json.dumps(source.traits.named_tokens), encoding="utf-8")
     manifest = _manifest(spec, source, _facts(spec, source, precision), current.release)
-    rows = []
-    for row in run_gates(GenerationCandidate(spec, source, folder, manifest)):
+    candidate, rows = GenerationCandidate(spec, source, folder, manifest), []
+    for row in run_gates(candidate):
         progress(f"gate {row.gate}: {row.status} ({row.detail})")
         rows.append(row)
     require_passed(rows)
+    (current.ensemble / GOLDEN_NAME).write_bytes(record_golden(candidate).to_json())
     return current.publish(replace(manifest, gates=tuple(rows)))
 
 

@@ -7,7 +7,7 @@ foretells the text.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +43,8 @@ class GenerationCandidate:
     source: CausalSource
     folder: Path
     manifest: GenerationManifest
+    answers: list[list[int]] = field(default_factory=list)
+    """Its greedy answers to `PROMPTS`, once the gates have asked for them."""
 
     @property
     def facts(self) -> GeneratorFacts:
@@ -78,6 +80,7 @@ def run_gates(candidate: GenerationCandidate) -> Iterator[GateRow]:
         together = engine.continue_greedily(prompts, _ANSWER_TOKENS)
         alone = [engine.continue_greedily([ids], _ANSWER_TOKENS)[0] for ids in prompts]
         scores = engine.score(texts)
+    candidate.answers.extend(together)
     yield _batch_gate(prompts, alone, together, candidate)
     if candidate.is_exact:
         yield _greedy_gate(candidate.source, prompts, together)

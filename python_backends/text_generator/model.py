@@ -8,7 +8,6 @@ calls that it begins, and never to those under way.
 """
 
 import itertools
-import os
 import threading
 import time
 from dataclasses import dataclass, field
@@ -26,12 +25,14 @@ from text_runtime.generation.messages import Start
 from text_runtime.generation.prompt import PromptReader
 from text_runtime.generation.requests import Asked, Values, read_request
 from text_runtime.generation.tensors import (
+    CANCEL_TICKET,
     FINISH_REASON,
     INPUTS,
     ISSUED_TICKET,
     LOGPROBS,
     NUM_INPUT_TOKENS,
     NUM_OUTPUT_TOKENS,
+    STREAM_TOKEN,
     TEXT_OUTPUT,
     TICKET,
 )
@@ -46,8 +47,6 @@ _ABANDONED_S = 10.0
 _FINAL = pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL
 _SHARES = ("threads", "cache_gib", "max_sequences", "max_waiting")
 _MOST_WAITING = 256
-_DRAIN_FILE = os.environ.get("TRIREME_DRAIN_FILE", "")
-"""While this file is there, Triton is about to end and takes no new calls, not even from its own ensembles."""
 
 
 @dataclass
@@ -57,6 +56,7 @@ class _Visit:
     asked: Asked
     deadline: int
     desk: Any
+    token: str = ""
     pen: Any = None
     beats: int = 0
     failure: Exception | None = None
@@ -97,7 +97,7 @@ class TritonPythonModel:
                 if ticket is None:
                     self._admit(request, sender)
                 else:
-                    self._go_on(request, sender, int(ticket.as_numpy()[0]))
+                    self._take_ticket(request, sender, ticket.as_numpy()[0].decode())
             except Exception as error:  # an exception that escapes would fail the others too
                 sender.send(_refusal(error), flags=_FINAL)
 
@@ -112,10 +112,20 @@ class TritonPythonModel:
             raise EngineError(f"{len(self._visits)} answers are under way or waited for; try again later")
         if self._broker.problem:
             raise EngineError(f"the engine is being started again ({self._broker.problem}); try again")
-        asked = read_request(_values(request), orjson.loads(request.parameters() or "{}"), self._reader)
-        number = next(self._numbers)
-        self._visits[number] = _Visit(asked, deadline_ns(request.timeout()), sender)
+        parameters = orjson.loads(request.parameters() or "{}")
+        asked = read_request(_values(request), parameters, self._reader)
+        number, token = next(self._numbers), str(parameters.get(STREAM_TOKEN, ""))
+        self._visits[number] = _Visit(asked, deadline_ns(request.timeout()), sender, token)
         _send_ticket(sender, number)
+
+    def _take_ticket(self, request: Any, sender: Any, ticket: str) -> None:
+        if not ticket.startswith(CANCEL_TICKET):
+            self._go_on(request, sender, int(ticket))
+            return
+        token = ticket.removeprefix(CANCEL_TICKET)
+        for number in [number for number, visit in list(self._visits.items()) if visit.token == token]:
+            self._leave(number)
+        sender.send(flags=_FINAL)
 
     def _go_on(self, request: Any, sender: Any, number: int) -> None:
         """The second call of a request, and its beats."""
@@ -184,8 +194,6 @@ class TritonPythonModel:
     def _beat_until_ended(self) -> None:
         while not self._ended.wait(_BEAT_S):
             self._broker.expire()
-            if _DRAIN_FILE and Path(_DRAIN_FILE).exists():
-                continue
             for number, visit in list(self._visits.items()):
                 self._beat(number, visit)
 

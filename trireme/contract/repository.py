@@ -18,6 +18,9 @@ from trireme.errors import RepositoryError
 
 CONFIG_NAME = "config.pbtxt"
 ROUTER_BACKEND = "text_router"
+STREAM_ROUTER_BACKEND = "text_stream_router"
+ROUTER_BACKENDS = (ROUTER_BACKEND, STREAM_ROUTER_BACKEND)
+"""Of single answers, and of streams."""
 JOINED_BACKEND = ENCODER.layout("joined").models[0].backend
 ROUTER_VERSION = 1_000_000
 """The router's own version: no release has this number, so nobody takes it for one. Its answers name the release in
@@ -167,7 +170,7 @@ class Repository:
             RepositoryError: the pipeline has no config, or its steps are not pinned to one release.
         """
         found = self.config(pipeline)
-        if found.backend == ROUTER_BACKEND:
+        if found.backend in ROUTER_BACKENDS:
             return int(found.parameters["current"].string_value)
         versions = {step.model_version for step in found.ensemble_scheduling.step}
         if len(versions) != 1 or min(versions) < 1:

@@ -29,6 +29,6 @@ def require_stageable(disk: PipelineDisk, servers: Sequence[Endpoint], release: 
 def _require_same_contract(disk: PipelineDisk, manifest: Manifest) -> None:
     current = disk.repository.manifest(disk.pipeline, disk.layout().traffic.current)
     for part in ("pipeline", "family", "task", "width"):
-        ours, theirs = getattr(current, part), getattr(manifest, part)
+        ours, theirs = getattr(current, part, None), getattr(manifest, part, None)
         if ours != theirs:
             raise ContractError(disk.pipeline, f"{part} {theirs} instead of {ours}")

@@ -8,11 +8,13 @@ from tritonclient.grpc.model_config_pb2 import (
     ModelDynamicBatching,
     ModelInstanceGroup,
     ModelParameter,
+    ModelTransactionPolicy,
 )
 
 from text_runtime.routing.split import Split
 from trireme.contract.configs import identity_of, specific_versions
-from trireme.contract.repository import ROUTER_BACKEND, ROUTER_VERSION
+from trireme.contract.families import family_named
+from trireme.contract.repository import ROUTER_BACKEND, ROUTER_BACKENDS, ROUTER_VERSION, STREAM_ROUTER_BACKEND
 from trireme.promotion.layout import Traffic
 
 _ROUTERS = 2  # the next requests are tokenized while the last ones are encoded
@@ -47,14 +49,16 @@ def router(ensemble: ModelConfig, split: Split) -> ModelConfig:
         "task": identity_of(ensemble).task or "",
         "FORCE_CPU_ONLY_INPUT_TENSORS": "yes",
     }
+    is_stream = family_named(identity_of(ensemble).family).is_decoupled
     return ModelConfig(
         name=split.pipeline,
-        backend=ROUTER_BACKEND,
+        backend=STREAM_ROUTER_BACKEND if is_stream else ROUTER_BACKEND,
         max_batch_size=ensemble.max_batch_size,
         input=ensemble.input,
         output=ensemble.output,
-        dynamic_batching=ModelDynamicBatching(),
-        instance_group=[ModelInstanceGroup(count=_ROUTERS, kind=ModelInstanceGroup.KIND_CPU)],
+        dynamic_batching=None if is_stream else ModelDynamicBatching(),
+        model_transaction_policy=ModelTransactionPolicy(decoupled=True) if is_stream else None,
+        instance_group=[ModelInstanceGroup(count=1 if is_stream else _ROUTERS, kind=ModelInstanceGroup.KIND_CPU)],
         parameters={
             **ensemble.parameters,
             **{name: ModelParameter(string_value=text) for name, text in texts.items()},
@@ -65,7 +69,7 @@ def router(ensemble: ModelConfig, split: Split) -> ModelConfig:
 
 def traffic_of(config: ModelConfig) -> Traffic | None:
     """What a pipeline's config sends its requests to; None where its steps are not pinned to one release."""
-    if config.backend == ROUTER_BACKEND:
+    if config.backend in ROUTER_BACKENDS:
         texts = {name: parameter.string_value for name, parameter in config.parameters.items()}
         current, candidate = int(texts["current"]), int(texts["candidate"])
         return Traffic(current, candidate, float(texts["percent"]), texts["mirror"] == "true")

@@ -29,6 +29,11 @@ class PipelineDisk:
         return self.repository.step_models(self.pipeline)
 
     @property
+    def is_streamed(self) -> bool:
+        """Whether the pipeline's answers are streams."""
+        return self.repository.family(self.pipeline).is_decoupled
+
+    @property
     def task(self) -> Task[Any]:
         """The pipeline's task.
 
@@ -76,17 +81,10 @@ class PipelineDisk:
         shutil.rmtree(self.repository.root / side_name(self.pipeline, release), ignore_errors=True)
 
     def write_traffic(self, traffic: Traffic) -> None:
-        """Write what answers the pipeline's requests.
-
-        Raises:
-            PromotionError: a canary is wanted of a family that the router cannot stand in for.
-        """
+        """Write what answers the pipeline's requests."""
         ensemble, split = self._ensemble(), traffic.split(self.pipeline)
         if split is None:
             self._write(self.pipeline, pinned_ensemble(ensemble, self.pipeline, traffic.current))
-        elif self.repository.family(self.pipeline).is_decoupled:
-            problem = "has no canary: the router passes on one response a request, and its answers are streams"
-            raise PromotionError(self.pipeline, problem, "stage the release, then promote it")
         else:
             (self.repository.pipeline_folder(self.pipeline) / str(ROUTER_VERSION)).mkdir(exist_ok=True)
             self._write(self.pipeline, router(ensemble, split))

@@ -32,6 +32,7 @@ class Thresholds:
     requests: int = 200
     agreement: float = MIN_AGREEMENT
     compared: int = MIN_COMPARED
+    length_ratio: float = 1.5
 
     def __post_init__(self) -> None:
         shares, counts = (self.failure_rate, self.label_shift, self.agreement), (self.requests, self.compared)
@@ -127,6 +128,7 @@ def compare(current: Side, candidate: Side, agreement: Agreement, limits: Thresh
         Measure("failure rate", *rates, rates[0] + limits.failure_rate, rates[1] <= rates[0] + limits.failure_rate),
         Measure("p99 seconds", *p99s, p99s[0] * limits.p99_ratio, p99s[1] <= p99s[0] * limits.p99_ratio),
         *_label_findings(current, candidate, limits),
+        *_stream_findings(current, candidate, limits),
         *_agreement_findings(agreement, limits),
     ]
 
@@ -136,6 +138,19 @@ def _label_findings(current: Side, candidate: Side, limits: Thresholds) -> list[
         return []
     shift = label_shift(current, candidate)
     return [Measure("label shift", 0.0, shift, limits.label_shift, shift <= limits.label_shift)]
+
+
+def _stream_findings(current: Side, candidate: Side, limits: Thresholds) -> list[Measure]:
+    """Of streams: the seconds between tokens, and how much longer or shorter answers have become."""
+    if not current.gaps + candidate.gaps:
+        return []
+    gaps, tokens = (current.mean_gap_s, candidate.mean_gap_s), (current.mean_tokens, candidate.mean_tokens)
+    longest = gaps[0] * limits.p99_ratio
+    shift = max(tokens) / max(min(tokens), 1e-9)
+    return [
+        Measure("seconds between tokens", *gaps, longest, 0 < gaps[1] <= longest),
+        Measure("ratio of answer lengths", 1.0, shift, limits.length_ratio, shift <= limits.length_ratio),
+    ]
 
 
 def _agreement_findings(agreement: Agreement, limits: Thresholds) -> list[Measure]:

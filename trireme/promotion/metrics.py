@@ -11,18 +11,38 @@ from trireme.promotion.agreement import Agreement
 
 @dataclass
 class Side:
-    """What one release did in a canary; `buckets` counts requests up to so many seconds."""
+    """What one release did in a canary; `buckets` counts requests up to so many seconds.
+
+    Of streams the seconds are those to the first token. `tokens` are all that was written, `gaps` those after the first
+    of an answer, and `gap_s` the seconds between them.
+    """
 
     requests: float = 0
     failures: float = 0
     buckets: Counter[float] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
+    tokens: float = 0
+    gap_s: float = 0
+    gaps: float = 0
 
     def minus(self, earlier: "Side") -> "Side":
         """What was added since."""
         buckets = Counter({bound: count - earlier.buckets[bound] for bound, count in self.buckets.items()})
         labels = Counter({label: count - earlier.labels[label] for label, count in self.labels.items()})
-        return Side(self.requests - earlier.requests, self.failures - earlier.failures, buckets, labels)
+        tokens, gap_s, gaps = self.tokens - earlier.tokens, self.gap_s - earlier.gap_s, self.gaps - earlier.gaps
+        counts = self.requests - earlier.requests, self.failures - earlier.failures
+        return Side(*counts, buckets, labels, tokens, gap_s, gaps)
+
+    @property
+    def mean_gap_s(self) -> float:
+        """Seconds between two tokens of an answer; 0 where answers are no streams."""
+        return self.gap_s / self.gaps if self.gaps else 0.0
+
+    @property
+    def mean_tokens(self) -> float:
+        """Tokens of an answer; 0 where answers are no streams."""
+        answered = self.requests - self.failures
+        return self.tokens / answered if answered > 0 else 0.0
 
     @property
     def failure_rate(self) -> float:
@@ -79,5 +99,11 @@ def _add(counts: CanaryCounts, family: str, labels: dict[str, str], value: float
         side.failures += value
     elif family == "duration_seconds_bucket":
         side.buckets[float(labels["le"])] += value  # type: ignore[assignment]
+    elif family == "tokens_total":
+        side.tokens += value
+    elif family == "gap_seconds_sum":
+        side.gap_s += value
+    elif family == "gaps_total":
+        side.gaps += value
     elif family == "labels_total":
         side.labels[labels["label"]] += value  # type: ignore[assignment]

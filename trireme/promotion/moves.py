@@ -6,7 +6,7 @@ may be repeated from any point at which it was interrupted, in either direction.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from text_runtime.routing.split import side_name
@@ -19,6 +19,8 @@ from trireme.promotion.replica import Replica
 
 _PROOF_S = 10.0
 _PROOFS = 3
+_STREAMS_S = 300.0
+_POLL_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ class Mover:
         for release in extra:
             self.disk.remove_side(release)
         self.disk.remove_router()
+        if extra:
+            self._each(lambda replica: self._wait_for_streams(replica, extra))
         self.disk.write_steps(target.loaded)
         self._each(lambda replica: self._load_steps(replica, target.loaded))
 
@@ -98,6 +102,19 @@ class Mover:
             if release not in kept and replica.ready_versions(model):
                 replica.unload(model)
 
+    def _wait_for_streams(self, replica: Replica, releases: Collection[int]) -> None:
+        """Wait for what still runs on ensembles that are unloaded: their steps may not go before them.
+
+        An ensemble's answer is several calls of its steps, and a stream's last one may be minutes away.
+        """
+        names = {self.disk.pipeline, *(side_name(self.disk.pipeline, release) for release in releases)}
+        deadline = time.monotonic() + _STREAMS_S
+        while any(row.name in names and row.is_unloading for row in replica.index()):
+            if time.monotonic() > deadline:
+                problem = f"requests still run on release {', '.join(map(str, releases))} of '{self.disk.pipeline}'"
+                raise ServerError(replica.endpoint.grpc, problem, "repeat the command when they have ended")
+            time.sleep(_POLL_S)
+
     def _load_front(self, replica: Replica, traffic: Traffic) -> None:
         if served_traffic(replica, self.disk.pipeline) != traffic:
             replica.load(self.disk.pipeline)
@@ -106,11 +123,11 @@ class Mover:
         """The switch overlaps for a moment; a few answers in a row from the right side end it."""
         deadline, proofs = time.monotonic() + _PROOF_S, 0
         while proofs < _PROOFS:
-            answer = replica.infer(self.disk.pipeline, self.disk.probe())
-            is_right = answer.release in _expected(traffic)
+            release = replica.answering_release(self.disk)
+            is_right = release in _expected(traffic)
             proofs = proofs + 1 if is_right else 0
             if not is_right and time.monotonic() > deadline:
-                problem = f"still answers from release {answer.release} of '{self.disk.pipeline}'"
+                problem = f"still answers from release {release} of '{self.disk.pipeline}'"
                 raise ServerError(replica.endpoint.grpc, problem, "repeat the command")
         if served_traffic(replica, self.disk.pipeline) != traffic:
             raise ServerError(replica.endpoint.grpc, f"does not serve {traffic}", "repeat the command")

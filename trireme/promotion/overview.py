@@ -57,7 +57,7 @@ def _release_row(spec: PromotionSpec, servers: list[ServerRow], release: int) ->
 def _row(spec: PromotionSpec, replica: Replica) -> ServerRow:
     versions = [replica.ready_versions(step) for step in spec.disk.steps]
     traffic = served_traffic(replica, spec.pipeline)
-    answered = replica.infer(spec.pipeline, spec.disk.probe()).release
+    answered = replica.answering_release(spec.disk)
     return ServerRow(replica.endpoint.grpc, frozenset.intersection(*versions), traffic, answered)
 
 

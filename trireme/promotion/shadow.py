@@ -3,7 +3,6 @@
 import itertools
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,39 +10,16 @@ import numpy as np
 from text_runtime.routing.split import side_name
 from text_runtime.tasks import Answer, Asked, Task, columns_of, rows_of
 from trireme.errors import InputError, PromotionError
-from trireme.promotion.agreement import Agreement
 from trireme.promotion.golden import golden_of
 from trireme.promotion.ledger import Entry
 from trireme.promotion.metrics import read_counts
 from trireme.promotion.promoter import promoting
 from trireme.promotion.replica import Replica
+from trireme.promotion.shadow_report import ShadowReport
+from trireme.promotion.shadow_streams import compare_streams
 from trireme.promotion.spec import PromotionSpec
 
 _TOGETHER = 16  # rows whose order is compared, where a task's answers have one
-
-
-@dataclass
-class ShadowReport:
-    """How far both releases' answers agree, and each one's seconds by request at the median and at p99.
-
-    Of `texts` that were asked, those count for the agreement of which it can be told: two answers that found nothing
-    say nothing.
-    """
-
-    texts: int = 0
-    compared: Agreement = Agreement()
-    median_s: dict[int, float] = field(default_factory=dict)
-    p99_s: dict[int, float] = field(default_factory=dict)
-
-    def add(self, texts: int, agreements: Sequence[float]) -> None:
-        """Note texts that were asked, and what could be told of them."""
-        self.texts += texts
-        self.compared += Agreement(sum(agreements), len(agreements))
-
-    @property
-    def agreement(self) -> float:
-        """The mean agreement; 0 where nothing was compared."""
-        return self.compared.mean
 
 
 def shadow_recorded(spec: PromotionSpec, release: int, seconds: float, rows: Sequence[Asked] = ()) -> ShadowReport:
@@ -54,6 +30,8 @@ def shadow_recorded(spec: PromotionSpec, release: int, seconds: float, rows: Seq
         InputError: a row lacks an input of the task, or has one too many.
     """
     current = _staged_beside(spec, release)
+    if spec.disk.is_streamed:
+        return _recorded(spec, release, current, compare_streams(spec, (current, release), seconds, rows))
     task = spec.disk.task
     for number, row in enumerate(rows):
         _require_inputs(task, number, row)

@@ -11,7 +11,7 @@ BUCKETS_S = (0.001, 0.002, 0.005, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2
 """Upper bounds of the duration's buckets; the last one, without bound, is `+Inf`."""
 
 PREFIX = "trireme_canary"
-_NAMES = {
+NAMES = {
     f"{PREFIX}_requests_total": "Requests that a release answered during a canary",
     f"{PREFIX}_failures_total": "Requests that a release failed during a canary",
     f"{PREFIX}_duration_seconds_sum": "Seconds that a release took for its requests during a canary",
@@ -33,7 +33,7 @@ class CanaryMetrics:
 
     def __init__(self, triton: Any, split: Split, task_name: str) -> None:
         self._task = task(task_name) if task_name in task_names() else None
-        self._counters = Counters(triton, _NAMES, {"pipeline": split.pipeline})
+        self._counters = Counters(triton, NAMES, {"pipeline": split.pipeline})
 
     def count(self, release: int, answer: Any, seconds: float) -> None:
         """Count one request and its answer."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 _FUNCTION, _CLASS = "auto_complete_config", "TritonPythonModel"
 _NEVER = {"pytorch", "tensorrtllm", "fil", "square", "repeat", "text_tokenizer", "text_encoder", "text_postprocess"}
-_NEVER |= {"text_joined", "text_generator", "text_router"}
+_NEVER |= {"text_joined", "text_generator", "text_router", "text_stream_router"}
 
 
 def completes(backend: str, folder: Path) -> bool:

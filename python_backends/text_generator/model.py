@@ -39,6 +39,7 @@ from text_runtime.generation.tensors import (
 from text_runtime.generation.worker import Order
 from text_runtime.generation.worker_process import EngineError, WorkerSpec
 from text_runtime.manifest import GenerationManifest, read_manifest
+from text_runtime.metrics.generator_metrics import GeneratorMetrics
 from text_runtime.parameters import integers
 from text_runtime.refusals import INVALID, UNAVAILABLE, refusal
 
@@ -79,9 +80,8 @@ class TritonPythonModel:
         order = Order(str(folder), shares.get("threads", usable_cores()), shares.get("cache_gib", 1), sequences)
         self._most = sequences + shares.get("max_waiting", _MOST_WAITING)
         self._reader = PromptReader(folder, manifest.generator)
-        self._broker = Broker(
-            WorkerSpec(order, manifest.generator.engine), self._reader.tokenizer, lambda stream, piece: None
-        )
+        self._metrics = GeneratorMetrics(pb_utils, manifest, args["model_name"])
+        self._broker = Broker(WorkerSpec(order, manifest.generator.engine), self._reader.tokenizer, self._note)
         self._numbers = itertools.count(1)
         self._visits: dict[int, _Visit] = {}
         self._ended = threading.Event()
@@ -99,6 +99,7 @@ class TritonPythonModel:
                 else:
                     self._take_ticket(request, sender, ticket.as_numpy()[0].decode())
             except Exception as error:  # an exception that escapes would fail the others too
+                self._metrics.ended("refused" if isinstance(error, ValueError) else "failed", 0)
                 sender.send(_refusal(error), flags=_FINAL)
 
     def finalize(self) -> None:
@@ -106,6 +107,7 @@ class TritonPythonModel:
         self._ended.set()
         self._beats.join()
         self._broker.close()
+        self._metrics.close()
 
     def _admit(self, request: Any, sender: Any) -> None:
         if len(self._visits) >= self._most:
@@ -116,6 +118,7 @@ class TritonPythonModel:
         asked = read_request(_values(request), parameters, self._reader)
         number, token = next(self._numbers), str(parameters.get(STREAM_TOKEN, ""))
         self._visits[number] = _Visit(asked, deadline_ns(request.timeout()), sender, token)
+        self._metrics.admitted(len(asked.prompt.ids))
         _send_ticket(sender, number)
 
     def _take_ticket(self, request: Any, sender: Any, ticket: str) -> None:
@@ -157,6 +160,11 @@ class TritonPythonModel:
         except EngineError as error:
             self._fail(number, visit, error)
 
+    def _note(self, stream: Stream, piece: Piece) -> None:
+        self._metrics.wrote(len(piece.ids), stream.waited_s, stream.written == len(piece.ids))
+        if piece.is_last:
+            self._metrics.ended(piece.finish_reason, stream.written)
+
     def _give(self, number: int, visit: _Visit, piece: Piece) -> None:
         response = pb_utils.InferenceResponse(_tensors(visit.asked, piece, self._reader))
         if not piece.is_last:
@@ -169,6 +177,7 @@ class TritonPythonModel:
         """Tell the caller. Not while a beat is under way: an ensemble that has failed loses count of its calls."""
         if not self._end_desk(number, visit):
             return
+        self._metrics.ended("failed", 0)
         with visit.lock:
             visit.failure = error
             is_free = not visit.beats
@@ -180,6 +189,7 @@ class TritonPythonModel:
         self._broker.cancel(number)
         visit = self._visits.get(number)
         if visit is not None and self._end_desk(number, visit):
+            self._metrics.ended("cancelled", 0)
             visit.pen.send(flags=_FINAL)
 
     def _end_desk(self, number: int, visit: _Visit) -> bool:
@@ -194,6 +204,7 @@ class TritonPythonModel:
     def _beat_until_ended(self) -> None:
         while not self._ended.wait(_BEAT_S):
             self._broker.expire()
+            self._metrics.loaded(self._broker.load, len(self._visits))
             for number, visit in list(self._visits.items()):
                 self._beat(number, visit)
 

@@ -1,7 +1,7 @@
 """Compares two releases that write, place by place, along one text.
 
-Two free-running answers are soon different texts, and say nothing. So the current release writes a short answer, and both
-are asked for the likeliest token after the prompt and each of its words: how often they agree is what is told.
+Two free-running answers are soon different texts, and say nothing. So the current release writes a short answer, and
+both are asked for the likeliest token after the prompt and some of its words: how often they agree is what is told.
 """
 
 import itertools
@@ -72,7 +72,11 @@ def _timed(control: Replica, pipeline: str, release: int, text: str, durations: 
 
 def _write(control: Replica, model: str, prompt: str, tokens: int) -> str:
     sampling = json.dumps({"temperature": 0, "max_tokens": tokens})
-    inputs = {TEXT_INPUT.name: prompt, SAMPLING_PARAMETERS.name: sampling, EXCLUDE_INPUT.name: True}
+    inputs: dict[str, str | bool] = {
+        TEXT_INPUT.name: prompt,
+        SAMPLING_PARAMETERS.name: sampling,
+        EXCLUDE_INPUT.name: True,
+    }
     return control.write(model, inputs).text
 
 

@@ -41,7 +41,8 @@ class Stream:
     """One answer under way.
 
     `give` takes each piece, `fail` the reason where there is none; each stream ends with a last piece or one failure.
-    Both are called by the broker's thread. Without `is_streamed` all comes as one piece.
+    Both are called by the broker's thread. Without `is_streamed` all comes as one piece. `written` counts the tokens
+    given so far, and `waited_s` tells how long after the piece before, or after the request, the last one was given.
     """
 
     start: Start
@@ -50,8 +51,9 @@ class Stream:
     is_streamed: bool = True
     deadline: int = 0
     detokenizer: Detokenizer | None = None
-    asked_at: float = field(default_factory=time.monotonic)
-    sent_at: float = 0.0
+    sent_at: float = field(default_factory=time.monotonic)
+    waited_s: float = 0.0
+    written: int = 0
     text: str = ""
     ids: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
@@ -77,7 +79,9 @@ class Stream:
         """All that was not given yet."""
         piece = Piece(self.text, tuple(self.ids), tuple(self.logprobs), finish_reason)
         self.text, self.ids, self.logprobs = "", [], []
-        self.sent_at = time.monotonic()
+        now = time.monotonic()
+        self.waited_s, self.sent_at = now - self.sent_at, now
+        self.written += len(piece.ids)
         return piece
 
 
@@ -186,7 +190,7 @@ class Broker:
         """Whether it is a stream's turn: its first text at once, more as often as all of them can be told."""
         if not stream.text:
             return False
-        return time.monotonic() - stream.sent_at >= len(self._streams) / MESSAGES_PER_S
+        return not stream.written or time.monotonic() - stream.sent_at >= len(self._streams) / MESSAGES_PER_S
 
     def _lose_all(self) -> None:
         with self._lock:

@@ -17,14 +17,19 @@ class Counters:
         utilities: Triton's `triton_python_backend_utils`, which exists inside Triton only.
         names: metric names with their descriptions.
         labels: the labels that all of them carry.
+        gauges: the same as `names` of values that go up and down.
     """
 
-    def __init__(self, utilities: Any, names: dict[str, str], labels: dict[str, str]) -> None:
-        kind = utilities.MetricFamily.COUNTER
+    def __init__(
+        self, utilities: Any, names: dict[str, str], labels: dict[str, str], gauges: dict[str, str] | None = None
+    ) -> None:
+        kinds = utilities.MetricFamily
         self._families = {
             name: _spared(utilities.MetricFamily(name=name, description=text, kind=kind))
-            for name, text in names.items()
+            for kind, texts in ((kinds.COUNTER, names), (kinds.GAUGE, gauges or {}))
+            for name, text in texts.items()
         }
+        self._gauges = frozenset(gauges or ())
         self._labels = labels
         self._metrics: dict[_Key, Any] = {}
         self._pending: dict[_Key, float] = {}
@@ -38,6 +43,11 @@ class Counters:
         key = (name, *labels.items())
         with self._lock:
             self._pending[key] = self._pending.get(key, 0.0) + amount
+
+    def set(self, name: str, value: float) -> None:
+        """Tell what a gauge is by now."""
+        with self._lock:
+            self._pending[(name,)] = value
 
     def close(self) -> None:
         """Send what is left and end."""
@@ -53,7 +63,8 @@ class Counters:
         with self._lock:
             pending, self._pending = self._pending, {}
         for key, amount in pending.items():
-            self._metric(key).increment(amount)
+            metric = self._metric(key)
+            metric.set(amount) if key[0] in self._gauges else metric.increment(amount)
 
     def _metric(self, key: _Key) -> Any:
         if key not in self._metrics:

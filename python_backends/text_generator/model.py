@@ -21,7 +21,7 @@ import triton_python_backend_utils as pb_utils
 from text_runtime.deadlines import deadline_ns
 from text_runtime.encoder.cpu import usable_cores
 from text_runtime.generation.broker import Broker, Piece, Stream
-from text_runtime.generation.messages import Start
+from text_runtime.generation.messages import Load, Start
 from text_runtime.generation.prompt import PromptReader
 from text_runtime.generation.requests import Asked, Values, read_request
 from text_runtime.generation.tensors import (
@@ -107,6 +107,7 @@ class TritonPythonModel:
         self._ended.set()
         self._beats.join()
         self._broker.close()
+        self._metrics.loaded(Load(), 0)
         self._metrics.close()
 
     def _admit(self, request: Any, sender: Any) -> None:

@@ -22,8 +22,7 @@ class Counters:
     def __init__(self, utilities: Any, names: dict[str, str], labels: dict[str, str]) -> None:
         kind = utilities.MetricFamily.COUNTER
         self._families = {
-            name: _spared(utilities.MetricFamily(name=name, description=text, kind=kind))
-            for name, text in names.items()
+            name: spared(utilities.MetricFamily(name=name, description=text, kind=kind)) for name, text in names.items()
         }
         self._labels = labels
         self._metrics: dict[_Key, Any] = {}
@@ -58,11 +57,11 @@ class Counters:
     def _metric(self, key: _Key) -> Any:
         if key not in self._metrics:
             name, *labels = key
-            self._metrics[key] = _spared(self._families[name].Metric(labels=self._labels | dict(labels)))
+            self._metrics[key] = spared(self._families[name].Metric(labels=self._labels | dict(labels)))
         return self._metrics[key]
 
 
-def _spared(metric: Any) -> Any:
+def spared(metric: Any) -> Any:
     """Let an object outlive the interpreter: destroyed with it, Triton's metrics ask for a connection that is gone by
     then, and their process ends with a segmentation fault.
     """

@@ -109,7 +109,7 @@ class SchemaTrials:
         worker = self._worker = self._worker or WorkerProcess(self._spec)
         self._sequence += 1
         is_late = threading.Event()
-        timer = threading.Timer(_TRIAL_S, lambda: (is_late.set(), worker.kill()))
+        timer = threading.Timer(_TRIAL_S, _stop, (worker, is_late))
         timer.start()
         worker.send(Start(self._sequence, _PROMPT, SamplingParameters(max_tokens=1, temperature=0), schema))
         verdict = next((told for report in worker.reports() if (told := self._told(report)) is not None), None)
@@ -133,6 +133,11 @@ class SchemaTrials:
         if worker is not None:
             worker.kill()
             worker.close()
+
+
+def _stop(worker: WorkerProcess, is_late: threading.Event) -> None:
+    is_late.set()
+    worker.kill()
 
 
 def _refusal(verdict: str) -> ValueError | None:

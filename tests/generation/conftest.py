@@ -21,5 +21,4 @@ def writer_repository(shared_folder: Path) -> Path:
     def make(folder: Path) -> None:
         export_generation(GenerationSpec(checkpoint, "writer", folder))
 
-    import os
-    return Path(os.environ["ROBUST_REPO"]) if "ROBUST_REPO" in os.environ else once(shared_folder / "writer-repository", make)
+    return once(shared_folder / "writer-repository", make)

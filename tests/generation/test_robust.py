@@ -21,7 +21,7 @@ from trireme.serving import Server, ServerSpec, start
 
 pytestmark = [pytest.mark.xdist_group("generation-robust")]
 
-GOOD_SCHEMA = '{"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}'
+GOOD_SCHEMA = '{"type": "object", "properties": {"a": {"enum": ["yes", "no"]}}, "required": ["a"]}'
 BAD_SCHEMA = '{"type": "object", "properties": {"a": {"$ref": "#/nowhere"}}, "required": ["a"]}'
 
 
@@ -84,7 +84,7 @@ def test_a_schema_that_cannot_be_compiled_is_refused_and_harms_no_neighbour(writ
 
 
 def test_a_schema_that_can_be_compiled_is_obeyed(writer: Server) -> None:
-    assert isinstance(json.loads(ask(writer, "Give a number:", 40, GOOD_SCHEMA))["a"], int)
+    assert json.loads(ask(writer, "Yes or no?", 40, GOOD_SCHEMA))["a"] in ("yes", "no")
 
 
 def test_a_huge_schema_is_refused(writer: Server) -> None:

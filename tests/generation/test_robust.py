@@ -16,7 +16,7 @@ import pytest
 from tritonclient.grpc import service_pb2_grpc
 
 from trireme.machine.channels import OWN_CHANNEL
-from trireme.machine.grpc_streams import StreamError, results, stream_request, stream_results
+from trireme.machine.grpc_streams import StreamError, stream_request, stream_results
 from trireme.serving import Server, ServerSpec, start
 
 pytestmark = [pytest.mark.xdist_group("generation-robust")]
@@ -153,7 +153,9 @@ def test_streams_of_a_killed_engine_fail_at_once_and_the_next_request_is_answere
 
 
 def test_a_killed_step_leaves_no_engine_behind_and_comes_back(writer: Server) -> None:
+    wait_until(lambda: is_answered(writer), 30)
     before = engines(writer)
+    assert before
     for stub in {engine.ppid() for engine in before}:
         os.kill(stub, signal.SIGKILL)
     wait_until(lambda: not any(engine.is_running() and engine.status() != "zombie" for engine in before), 5)

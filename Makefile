@@ -41,8 +41,8 @@ loadtest: $(STAMP) ## Locust against a served demo for 20 s; fails on any failur
 drill: drill-kills ## Move a pipeline under 32 clients on one Triton and on two, and drill-kills
 	$(RUN)/python -m tests.promotion.drill
 
-drill-kills: $(STAMP) ## Kill promoting commands, servers and steps under load; count 20,000 canary requests
-	$(RUN)/pytest -v -m drill tests/promotion
+drill-kills: $(STAMP) ## Kill promoting commands, servers and steps under load; count 20,000 canary requests; cancel 10,000 answers
+	$(RUN)/pytest -v -m drill tests/promotion tests/generation
 
 lint: $(STAMP) ## Check style and types
 	$(RUN)/ruff check .

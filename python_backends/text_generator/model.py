@@ -18,12 +18,13 @@ import numpy as np
 import orjson
 import triton_python_backend_utils as pb_utils
 
-from text_runtime.deadlines import deadline_ns
+from text_runtime.deadlines import EXPIRED, deadline_ns, is_over
 from text_runtime.encoder.cpu import usable_cores
 from text_runtime.generation.broker import Broker, Piece, Stream
 from text_runtime.generation.messages import Load, Start
 from text_runtime.generation.prompt import PromptReader
 from text_runtime.generation.requests import Asked, Values, read_request
+from text_runtime.generation.schema_trial import SchemaTrials
 from text_runtime.generation.tensors import (
     FINISH_REASON,
     INPUTS,
@@ -37,12 +38,13 @@ from text_runtime.generation.tensors import (
 from text_runtime.generation.worker import Order
 from text_runtime.generation.worker_process import EngineError, WorkerSpec
 from text_runtime.manifest import GenerationManifest, read_manifest
-from text_runtime.metrics.generator_metrics import GeneratorMetrics
+from text_runtime.metrics.generation_metrics import GenerationMetrics
 from text_runtime.parameters import integers
 from text_runtime.refusals import INVALID, UNAVAILABLE, refusal
 
 _BEAT_S = 0.4
 _ABANDONED_S = 10.0
+_LATE_S = 3.0
 _FINAL = pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL
 _SHARES = ("threads", "cache_gib", "max_sequences", "max_waiting")
 _MOST_WAITING = 256
@@ -59,6 +61,7 @@ class _Visit:
     beats: int = 0
     failure: Exception | None = None
     is_over: bool = False
+    ended_at: float = 0.0
     begun_at: float = field(default_factory=time.monotonic)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -77,8 +80,10 @@ class TritonPythonModel:
         order = Order(str(folder), shares.get("threads", usable_cores()), shares.get("cache_gib", 1), sequences)
         self._most = sequences + shares.get("max_waiting", _MOST_WAITING)
         self._reader = PromptReader(folder, manifest.generator)
-        self._metrics = GeneratorMetrics(pb_utils, manifest, args["model_name"])
-        self._broker = Broker(WorkerSpec(order, manifest.generator.engine), self._reader.tokenizer, self._note)
+        self._metrics = GenerationMetrics(pb_utils, manifest, args["model_name"])
+        spec = WorkerSpec(order, manifest.generator.engine)
+        self._broker = Broker(spec, self._reader.tokenizer, self._metrics.end)
+        self._trials = SchemaTrials(spec)
         self._numbers = itertools.count(1)
         self._visits: dict[int, _Visit] = {}
         self._ended = threading.Event()
@@ -96,16 +101,17 @@ class TritonPythonModel:
                 else:
                     self._go_on(request, sender, int(ticket.as_numpy()[0]))
             except Exception as error:  # an exception that escapes would fail the others too
-                self._metrics.ended("refused" if isinstance(error, ValueError) else "failed", 0)
+                self._metrics.refuse()
                 sender.send(_refusal(error), flags=_FINAL)
 
     def finalize(self) -> None:
         """End the engine."""
         self._ended.set()
         self._beats.join()
-        self._metrics.loaded(Load(), 0)
-        self._metrics.close()
+        self._trials.close()
         self._broker.close()
+        self._metrics.set_load(Load())
+        self._metrics.close()
 
     def _admit(self, request: Any, sender: Any) -> None:
         if len(self._visits) >= self._most:
@@ -127,12 +133,30 @@ class TritonPythonModel:
             sender.send(flags=_FINAL)
         elif visit.pen is None:
             visit.pen = sender
-            self._leave(number) if is_cancelled else self._write(number, visit)
+            self._leave(number) if is_cancelled else self._begin(number, visit)
         else:
             sender.send(flags=_FINAL)
             if is_cancelled:
                 self._leave(number)
-            self._note_beat(visit)
+            self._note_beat(number, visit)
+
+    def _begin(self, number: int, visit: _Visit) -> None:
+        """Write, once the schema is proven where there is one."""
+        if not visit.asked.schema:
+            self._write(number, visit)
+            return
+        try:
+            self._trials.ask(visit.asked.schema, lambda error: self._write_proven(number, visit, error))
+        except EngineError as error:
+            self._metrics.refuse()
+            self._fail(number, visit, error)
+
+    def _write_proven(self, number: int, visit: _Visit, error: Exception | None) -> None:
+        if error is not None:
+            self._metrics.refuse()
+            self._fail(number, visit, error)
+        elif not visit.is_over:
+            self._write(number, visit)
 
     def _write(self, number: int, visit: _Visit) -> None:
         asked = visit.asked
@@ -148,44 +172,49 @@ class TritonPythonModel:
             self._broker.start(stream)
         except EngineError as error:
             self._fail(number, visit, error)
-
-    def _note(self, stream: Stream, piece: Piece) -> None:
-        self._metrics.wrote(len(piece.ids), stream.waited_s, stream.written == len(piece.ids))
-        if piece.is_last:
-            self._metrics.ended(piece.finish_reason, stream.written)
+        if visit.is_over:  # the caller has gone since
+            self._broker.cancel(number)
 
     def _give(self, number: int, visit: _Visit, piece: Piece) -> None:
         response = pb_utils.InferenceResponse(_tensors(visit.asked, piece, self._reader))
         if not piece.is_last:
-            visit.pen.send(response)
+            with visit.lock:  # or the caller might leave, and the answer be ended, just before it is sent
+                if not visit.is_over:
+                    visit.pen.send(response)
             return
         if self._end_desk(number, visit):
             visit.pen.send(response, flags=_FINAL)
 
     def _fail(self, number: int, visit: _Visit, error: Exception) -> None:
         """Tell the caller. Not while a beat is under way: an ensemble that has failed loses count of its calls."""
-        if not self._end_desk(number, visit):
-            return
-        self._metrics.ended("failed", 0)
+        if self._end_desk(number, visit, error):
+            self._tell_failure(number, visit, is_late=False)
+
+    def _tell_failure(self, number: int, visit: _Visit, is_late: bool) -> None:
+        """Send a failure, once: when no beat is under way, or, where a beat's call never comes, late."""
         with visit.lock:
-            visit.failure = error
-            is_free = not visit.beats
-        if is_free:
-            visit.pen.send(_refusal(error), flags=_FINAL)
+            error = visit.failure if is_late or not visit.beats else None
+            if error is None:
+                return
+            visit.failure = None
+        self._visits.pop(number, None)
+        visit.pen.send(_refusal(error), flags=_FINAL)
 
     def _leave(self, number: int) -> None:
         """The caller has gone: free its sequence, and end both calls."""
         self._broker.cancel(number)
         visit = self._visits.get(number)
         if visit is not None and self._end_desk(number, visit):
-            self._metrics.ended("cancelled", 0)
             visit.pen.send(flags=_FINAL)
 
-    def _end_desk(self, number: int, visit: _Visit) -> bool:
-        """End the first call; False where it had ended before."""
-        self._visits.pop(number, None)
+    def _end_desk(self, number: int, visit: _Visit, failure: Exception | None = None) -> bool:
+        """End the first call; False where it had ended before. A visit with a failure stays until that is told."""
         with visit.lock:
             was_over, visit.is_over = visit.is_over, True
+            if not was_over:
+                visit.failure, visit.ended_at = failure, time.monotonic()
+            if visit.failure is None:
+                self._visits.pop(number, None)
         if not was_over:
             visit.desk.send(flags=_FINAL)
         return not was_over
@@ -193,29 +222,35 @@ class TritonPythonModel:
     def _beat_until_ended(self) -> None:
         while not self._ended.wait(_BEAT_S):
             self._broker.expire()
-            self._metrics.loaded(self._broker.load, len(self._visits))
+            self._metrics.set_load(self._broker.load)
             self._beat_all()
 
     def _beat_all(self) -> None:
-        """A method of its own: a name that is left with a visit's senders would keep Triton from unloading it."""
+        """A method of its own, so that no name is left with a visit's senders."""
         for number, visit in list(self._visits.items()):
-            self._beat(number, visit)
+            try:
+                self._beat(number, visit)
+            except Exception as error:  # one request's fault must not end the thread that watches them all
+                self._visits.pop(number, None)
+                pb_utils.Logger.log_warn(f"request {number} could not be watched: {error}")
 
     def _beat(self, number: int, visit: _Visit) -> None:
         if visit.pen is None and time.monotonic() - visit.begun_at > _ABANDONED_S:
             self._end_desk(number, visit)  # no ensemble asked, or one that has failed
+        elif visit.is_over and time.monotonic() - visit.ended_at > _LATE_S:
+            self._tell_failure(number, visit, is_late=True)
+        elif is_over(visit.deadline) and visit.pen is not None:  # while its schema is tried
+            self._fail(number, visit, TimeoutError(EXPIRED))
         with visit.lock:
             if visit.is_over or visit.pen is None or visit.beats:
                 return
             visit.beats += 1
             _send_ticket(visit.desk, number)
 
-    def _note_beat(self, visit: _Visit) -> None:
+    def _note_beat(self, number: int, visit: _Visit) -> None:
         with visit.lock:
             visit.beats -= 1
-            error = visit.failure
-        if error is not None:
-            visit.pen.send(_refusal(error), flags=_FINAL)
+        self._tell_failure(number, visit, is_late=False)
 
 
 def _values(request: Any) -> Values:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from trireme.admin import scrape
 from trireme.serving import Server
 
-_RUNNING, _WAITING = "trireme_generator_running", "trireme_generator_waiting"
+_RUNNING, _WAITING = "trireme_generation_running", "trireme_generation_waiting"
 
 
 def running_sequences(server: Server) -> int:

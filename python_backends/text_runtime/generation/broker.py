@@ -4,6 +4,8 @@ A message to a caller costs about half a millisecond, whatever it holds. So a lo
 many streams get fewer and longer ones: all streams together get no more messages a second than `MESSAGES_PER_S`.
 """
 
+import contextlib
+import itertools
 import threading
 import time
 from collections.abc import Callable
@@ -41,8 +43,7 @@ class Stream:
     """One answer under way.
 
     `give` takes each piece, `fail` the reason where there is none; each stream ends with a last piece or one failure.
-    Both are called by the broker's thread. Without `is_streamed` all comes as one piece. `written` counts the tokens
-    given so far, and `waited_s` tells how long after the piece before, or after the request, the last one was given.
+    Both are called by the broker's thread. Without `is_streamed` all comes as one piece.
     """
 
     start: Start
@@ -51,9 +52,10 @@ class Stream:
     is_streamed: bool = True
     deadline: int = 0
     detokenizer: Detokenizer | None = None
-    sent_at: float = field(default_factory=time.monotonic)
-    waited_s: float = 0.0
-    written: int = 0
+    asked_at: float = field(default_factory=time.monotonic)
+    sent_at: float = 0.0
+    first_at: float = 0.0
+    tokens: int = 0
     text: str = ""
     ids: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
@@ -66,6 +68,8 @@ class Stream:
     def take(self, tokens: Tokens) -> str:
         """Take tokens in; gives why the answer ends with them, or nothing."""
         assert self.detokenizer is not None
+        self.first_at = self.first_at or time.monotonic()
+        self.tokens += len(tokens.ids)
         self.text += self.detokenizer.add(tokens.ids)
         self.ids += tokens.ids
         self.logprobs += tokens.logprobs
@@ -79,9 +83,7 @@ class Stream:
         """All that was not given yet."""
         piece = Piece(self.text, tuple(self.ids), tuple(self.logprobs), finish_reason)
         self.text, self.ids, self.logprobs = "", [], []
-        now = time.monotonic()
-        self.waited_s, self.sent_at = now - self.sent_at, now
-        self.written += len(piece.ids)
+        self.sent_at = time.monotonic()
         return piece
 
 
@@ -91,19 +93,19 @@ class Broker:
     Args:
         spec: the process.
         tokenizer: the release's, for text out of tokens.
-        note: told of every piece, with its stream, before it is given.
+        note: told of every stream when it ends, and why: its finish reason, `cancelled` or `failed`.
 
     Raises:
         EngineError: the engine does not load.
     """
 
-    def __init__(self, spec: WorkerSpec, tokenizer: Tokenizer, note: Callable[[Stream, Piece], None]) -> None:
+    def __init__(self, spec: WorkerSpec, tokenizer: Tokenizer, note: Callable[[Stream, str], None]) -> None:
         self._spec = spec
         self._tokenizer = tokenizer
         self._note = note
         self._streams: dict[int, Stream] = {}
         self._lock = threading.Lock()
-        self._is_closing = False
+        self._closing = threading.Event()
         self.load = Load()
         self.problem = ""
         """Why the engine cannot be asked just now; empty while it can."""
@@ -135,11 +137,12 @@ class Broker:
             stream = self._streams.pop(number, None)
         if stream is not None:
             self._worker.send(Cancel(number))
+            self._note(stream, "cancelled")
         return stream
 
     def close(self) -> None:
         """End the engine. Answers under way fail."""
-        self._is_closing = True
+        self._closing.set()
         self._worker.close()
         self._thread.join()
 
@@ -155,20 +158,26 @@ class Broker:
                 if isinstance(report, Step):
                     self._deal_out(report)
             self._lose_all()
-            if self._is_closing or not self._start_again():
+            if self._closing.is_set() or not self._start_again():
                 return
 
     def _deal_out(self, step: Step) -> None:
         self.load = step.load
         for tokens in step.tokens:
             stream = self._streams.get(tokens.sequence)
-            if stream is not None:
+            if stream is None:
+                continue
+            try:
                 self._pass_on(stream, tokens)
+            except Exception as error:  # one stream's fault must not end the thread that serves them all
+                self.cancel(stream.number)
+                self._fail(stream, error)
 
     def _pass_on(self, stream: Stream, tokens: Tokens) -> None:
         if tokens.error:
             if self._is_ended(stream):
-                stream.fail(ValueError(tokens.error))
+                self._note(stream, "failed")
+                self._fail(stream, ValueError(tokens.error))
             return
         finish = stream.take(tokens)
         if finish:
@@ -177,9 +186,9 @@ class Broker:
             if not tokens.finish_reason:
                 self._worker.send(Cancel(stream.number))  # a stop string, of which the engine does not know
         if finish or (stream.is_streamed and self._is_due(stream)):
-            piece = stream.piece(finish)
-            self._note(stream, piece)
-            stream.give(piece)
+            if finish:
+                self._note(stream, finish)
+            stream.give(stream.piece(finish))
 
     def _is_ended(self, stream: Stream) -> bool:
         """Take a stream out; False where somebody else has."""
@@ -190,7 +199,7 @@ class Broker:
         """Whether it is a stream's turn: its first text at once, more as often as all of them can be told."""
         if not stream.text:
             return False
-        return not stream.written or time.monotonic() - stream.sent_at >= len(self._streams) / MESSAGES_PER_S
+        return time.monotonic() - stream.sent_at >= len(self._streams) / MESSAGES_PER_S
 
     def _lose_all(self) -> None:
         with self._lock:
@@ -198,19 +207,27 @@ class Broker:
             lost, self._streams = list(self._streams.values()), {}
         self.load = Load()
         for stream in lost:
-            stream.fail(EngineError(_LOST))
+            self._note(stream, "failed")
+            self._fail(stream, EngineError(_LOST))
+
+    def _fail(self, stream: Stream, error: Exception) -> None:
+        with contextlib.suppress(Exception):  # a caller that cannot be told any more
+            stream.fail(error)
 
     def _start_again(self) -> bool:
-        """Start the engine's process anew; False where that does not succeed."""
-        for wait_s in _RESTART_S:
-            time.sleep(wait_s)
-            if self._is_closing:
+        """Start the engine's process anew, however often it takes; False where the broker closes meanwhile."""
+        self._worker.close()  # a process that has ended stays in the system's table until it is waited for
+        for wait_s in itertools.chain(_RESTART_S, itertools.repeat(_RESTART_S[-1])):
+            if self._closing.wait(wait_s):
                 return False
             try:
                 self._worker = WorkerProcess(self._spec)
             except EngineError as error:
                 self.problem = str(error)
                 continue
-            self.problem = ""
-            return True
-        return False
+            break
+        if self._closing.is_set():
+            self._worker.close()
+            return False
+        self.problem = ""
+        return True

@@ -26,6 +26,7 @@ Values = dict[str, npt.NDArray[Any]]
 """The inputs that a request has, by name."""
 
 MOST_PROMPT_BYTES = 4 << 20
+MOST_SCHEMA_BYTES = 64 << 10
 
 
 @dataclass(frozen=True)
@@ -131,4 +132,7 @@ def _schema(text: str) -> str:
         found = named.get("schema") if isinstance(named, dict) else None
         if not isinstance(found, dict):
             raise ValueError(f"input '{RESPONSE_FORMAT.name}' of type json_schema has no json_schema.schema")
-    return json.dumps(found)
+    schema = json.dumps(found)
+    if len(schema) > MOST_SCHEMA_BYTES:
+        raise ValueError(f"input '{RESPONSE_FORMAT.name}': the schema has over {MOST_SCHEMA_BYTES:,} bytes")
+    return schema

@@ -2,10 +2,11 @@
 
 It is a process of its own because an engine holds Python's lock while it computes: the step that speaks with Triton
 stays awake, sends while the next tokens are computed, and outlives an engine that crashes. It ends with its parent,
-whose end closes the pipe.
+whose end closes the pipe; amid a step the kernel ends it.
 """
 
 import contextlib
+import ctypes
 import os
 import select
 import signal
@@ -32,6 +33,8 @@ from text_runtime.generation.messages import (
 from text_runtime.manifest import GenerationManifest, read_manifest
 
 _READ_BYTES = 1 << 20
+_SET_PARENT_DEATH_SIGNAL = 1
+"""`PR_SET_PDEATHSIG` of Linux's prctl(2)."""
 
 
 class Order(msgspec.Struct, frozen=True):
@@ -45,6 +48,7 @@ class Order(msgspec.Struct, frozen=True):
 
 def main(arguments: list[str]) -> int:
     """Serve until the pipe closes; gives the exit code."""
+    _end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which drains
     commands, reports = os.fdopen(os.dup(0), "rb", 0), os.fdopen(os.dup(1), "wb", 0)
     os.dup2(2, 1)  # what libraries print is no report
@@ -56,8 +60,23 @@ def main(arguments: list[str]) -> int:
         return 1
     _report(reports, Ready())
     with contextlib.suppress(BrokenPipeError):  # the parent has gone
-        _serve(generator, commands, reports)
+        try:
+            _serve(generator, commands, reports)
+        except RuntimeError as error:  # after which an engine cannot be used any more
+            _report(reports, Failed(_gist(error)))
+            return 1
     return 0
+
+
+def _end_with_parent() -> None:
+    """Have the kernel kill this process when the thread that started it ends, which outlives it otherwise."""
+    ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def _gist(error: Exception) -> str:
+    """The last line of an engine's error: before it stand its own files and lines."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__
 
 
 def _settings(order: Order) -> EngineSettings:

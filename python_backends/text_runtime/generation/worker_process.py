@@ -93,6 +93,10 @@ class WorkerProcess:
         while (report := read_report(self._reports)) is not None:
             yield report
 
+    def kill(self) -> None:
+        """End it by force, from any thread; `reports` ends with it."""
+        self._process.kill()
+
     def close(self) -> None:
         """End it: by closing its pipe, and by force where it does not heed that. Safe to call twice."""
         self._commands.close()

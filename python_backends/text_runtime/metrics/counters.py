@@ -17,19 +17,13 @@ class Counters:
         utilities: Triton's `triton_python_backend_utils`, which exists inside Triton only.
         names: metric names with their descriptions.
         labels: the labels that all of them carry.
-        gauges: the same as `names` of values that go up and down.
     """
 
-    def __init__(
-        self, utilities: Any, names: dict[str, str], labels: dict[str, str], gauges: dict[str, str] | None = None
-    ) -> None:
-        kinds = utilities.MetricFamily
+    def __init__(self, utilities: Any, names: dict[str, str], labels: dict[str, str]) -> None:
+        kind = utilities.MetricFamily.COUNTER
         self._families = {
-            name: _spared(utilities.MetricFamily(name=name, description=text, kind=kind))
-            for kind, texts in ((kinds.COUNTER, names), (kinds.GAUGE, gauges or {}))
-            for name, text in texts.items()
+            name: spared(utilities.MetricFamily(name=name, description=text, kind=kind)) for name, text in names.items()
         }
-        self._gauges = frozenset(gauges or ())
         self._labels = labels
         self._metrics: dict[_Key, Any] = {}
         self._pending: dict[_Key, float] = {}
@@ -43,11 +37,6 @@ class Counters:
         key = (name, *labels.items())
         with self._lock:
             self._pending[key] = self._pending.get(key, 0.0) + amount
-
-    def set(self, name: str, value: float) -> None:
-        """Tell what a gauge is by now."""
-        with self._lock:
-            self._pending[(name,)] = value
 
     def close(self) -> None:
         """Send what is left and end."""
@@ -63,17 +52,16 @@ class Counters:
         with self._lock:
             pending, self._pending = self._pending, {}
         for key, amount in pending.items():
-            metric = self._metric(key)
-            metric.set(amount) if key[0] in self._gauges else metric.increment(amount)
+            self._metric(key).increment(amount)
 
     def _metric(self, key: _Key) -> Any:
         if key not in self._metrics:
             name, *labels = key
-            self._metrics[key] = _spared(self._families[name].Metric(labels=self._labels | dict(labels)))
+            self._metrics[key] = spared(self._families[name].Metric(labels=self._labels | dict(labels)))
         return self._metrics[key]
 
 
-def _spared(metric: Any) -> Any:
+def spared(metric: Any) -> Any:
     """Let an object outlive the interpreter: destroyed with it, Triton's metrics ask for a connection that is gone by
     then, and their process ends with a segmentation fault.
     """

@@ -12,13 +12,16 @@ WITH_TORCH = @python=$$($(RUN)/trireme hf-environment --folder $(HUGGINGFACE)) \
 	|| { echo "skipped: the environment could not be made, for the reason above"; exit 0; }; \
 	TRIREME_HF_PYTHON="$$python"
 
-.PHONY: help demo serve test test-huggingface drill-huggingface drill drill-kills bench loadtest lint fix check-generated clean
+.PHONY: help demo demo-generation serve test test-huggingface drill-huggingface drill drill-kills bench loadtest lint fix check-generated clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
 
 demo: $(STAMP) ## Export the sentiment model, serve it on the embedded Triton, ask it five reviews
 	$(RUN)/python -m examples.sentiment.demo
+
+demo-generation: $(STAMP) ## Export a small language model, serve it on the embedded Triton, and watch it write
+	$(RUN)/python -m examples.generation.demo
 
 serve: $(STAMP) ## Serve model_repository/ until Ctrl-C
 	$(RUN)/trireme serve

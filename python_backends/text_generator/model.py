@@ -122,7 +122,6 @@ class TritonPythonModel:
         asked = read_request(_values(request), parameters, self._reader)
         number = next(self._numbers)
         self._visits[number] = _Visit(asked, deadline_ns(request.timeout()), sender)
-        self._metrics.admitted(len(asked.prompt.ids))
         _send_ticket(sender, number)
 
     def _go_on(self, request: Any, sender: Any, number: int) -> None:

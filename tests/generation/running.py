@@ -3,16 +3,15 @@
 import time
 from collections.abc import Callable
 
+from text_runtime.metrics.generation_metrics import RUNNING
 from trireme.admin import scrape
 from trireme.serving import Server
-
-_RUNNING, _WAITING = "trireme_generation_running", "trireme_generation_waiting"
 
 
 def running_sequences(server: Server) -> int:
     """Answers under way, those that wait for their first token too."""
     samples = scrape(server.metrics_url)
-    return int(sum(sample.value for sample in samples if sample.name in (_RUNNING, _WAITING)))
+    return int(sum(sample.value for sample in samples if sample.name in RUNNING))
 
 
 def until(is_so: Callable[[], bool], within_s: float) -> None:

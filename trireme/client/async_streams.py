@@ -1,5 +1,6 @@
 """Streams for asyncio: over gRPC and HTTP, each on a call of its own that ends when its iterator is closed."""
 
+import asyncio
 import http.client
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator
@@ -15,7 +16,7 @@ from trireme.client.event_streams import Events, body_of, error_of, path_of
 from trireme.client.exchange import Call
 from trireme.client.stream_failures import translated_stream
 from trireme.client.sync_streams import Fields
-from trireme.machine.grpc_streams import Inputs, checked_result, fields_of, is_final, stream_request
+from trireme.machine.grpc_streams import Inputs, checked_result, fields_of, stream_request
 
 
 class AsyncStreamTransport(ABC):
@@ -48,13 +49,11 @@ class AsyncGrpcStreams(AsyncStreamTransport):
             responses = stub.ModelStreamInfer(iter([request]), timeout=call.remaining_s)
             try:
                 async for response in responses:
-                    result = checked_result(response)
-                    if fields := fields_of(result):
+                    if fields := fields_of(checked_result(response)):
                         yield fields
-                    if is_final(result):
-                        return
-            finally:
+            except (GeneratorExit, asyncio.CancelledError):
                 responses.cancel()
+                raise
 
 
 class AsyncHttpStreams(AsyncStreamTransport):

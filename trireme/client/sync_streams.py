@@ -52,8 +52,9 @@ class GrpcStreams(StreamTransport):
             responses = self._stub.ModelStreamInfer(iter([request]), timeout=call.remaining_s)
             try:
                 yield from (fields for result in results(responses) if (fields := fields_of(result)))
-            finally:
+            except GeneratorExit:
                 responses.cancel()
+                raise
 
     def close(self) -> None:
         """See the base class."""

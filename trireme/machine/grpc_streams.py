@@ -13,9 +13,6 @@ from trireme.machine.channels import OWN_CHANNEL
 Inputs = Mapping[str, str | bool]
 """A text or a truth by input name, each of shape [1]."""
 
-FINAL = "triton_final_response"
-"""The response parameter that says of an answer that it is the last one."""
-
 
 def stream_request(
     model: str, inputs: Inputs, version: str = "", parameters: Mapping[str, str | int | bool] | None = None
@@ -32,23 +29,18 @@ def stream_request(
     return request
 
 
-def is_final(result: InferResult) -> bool:
-    """Whether nothing comes after this response."""
-    return bool(result.get_response().parameters[FINAL].bool_param)
-
-
 def results(responses: Iterator[Any]) -> Iterator[InferResult]:
-    """The responses of a call up to its final one. The last may be empty.
+    """The responses of a call, until the server ends it. The last may be empty.
+
+    The end of the call is waited for, and not only the final response: Triton 2.51 loses count of a request whose call
+    is given up between the two, and then never unloads its model.
 
     Raises:
         StreamError: the server says that the request failed.
         grpc.RpcError: the call broke.
     """
     for response in responses:
-        result = checked_result(response)
-        yield result
-        if is_final(result):
-            return
+        yield checked_result(response)
 
 
 def checked_result(response: Any) -> InferResult:

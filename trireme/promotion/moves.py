@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
+from text_runtime.metrics.generation_metrics import RUNNING
 from text_runtime.routing.split import side_name
 from trireme.errors import LoadError, ServerError
 from trireme.promotion.configs import traffic_of
@@ -20,7 +21,8 @@ from trireme.promotion.replica import Replica
 _PROOF_S = 10.0
 _PROOFS = 3
 _STREAMS_S = 300.0
-_POLL_S = 0.1
+_POLL_S = 0.5  # as often as the steps tell their counts
+_QUIET = 3
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class Mover:
         for release in extra:
             self.disk.remove_side(release)
         self.disk.remove_router()
-        if extra:
+        if extra and self.disk.is_streamed:
             self._each(lambda replica: self._wait_for_streams(replica, extra))
         self.disk.write_steps(target.loaded)
         self._each(lambda replica: self._load_steps(replica, target.loaded))
@@ -103,15 +105,16 @@ class Mover:
                 replica.unload(model)
 
     def _wait_for_streams(self, replica: Replica, releases: Collection[int]) -> None:
-        """Wait for what still runs on ensembles that are unloaded: their steps may not go before them.
+        """Wait for the streams of releases that nobody can ask any more: their steps may not go before them.
 
-        An ensemble's answer is several calls of its steps, and a stream's last one may be minutes away.
+        An ensemble's answer is several calls of its steps, and a stream's last one may be minutes away. The steps' own
+        counts tell it: Triton's state of an ensemble does not, where a caller has given up at the wrong moment.
         """
-        names = {self.disk.pipeline, *(side_name(self.disk.pipeline, release) for release in releases)}
-        deadline = time.monotonic() + _STREAMS_S
-        while any(row.name in names and row.is_unloading for row in replica.index()):
+        deadline, quiet = time.monotonic() + _STREAMS_S, 0
+        while quiet < _QUIET:
+            quiet = 0 if running_streams(replica, self.disk.pipeline, releases) else quiet + 1
             if time.monotonic() > deadline:
-                problem = f"requests still run on release {', '.join(map(str, releases))} of '{self.disk.pipeline}'"
+                problem = f"streams still run on release {', '.join(map(str, releases))} of '{self.disk.pipeline}'"
                 raise ServerError(replica.endpoint.grpc, problem, "repeat the command when they have ended")
             time.sleep(_POLL_S)
 
@@ -141,3 +144,15 @@ def _expected(traffic: Traffic) -> frozenset[int | None]:
 def served_traffic(replica: Replica, pipeline: str) -> Traffic | None:
     """What a server sends a pipeline's requests to; None where it is not loaded."""
     return traffic_of(replica.config(pipeline)) if replica.ready_versions(pipeline) else None
+
+
+def running_streams(replica: Replica, pipeline: str, releases: Collection[int]) -> int:
+    """The answers that are being written, or wait to be, by releases of a pipeline."""
+    wanted = {str(release) for release in releases}
+    return int(
+        sum(
+            sample.value
+            for sample in replica.metrics()
+            if sample.name in RUNNING and sample.labels["pipeline"] == pipeline and sample.labels["release"] in wanted
+        )
+    )

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tokenizers import Tokenizer
 
@@ -17,8 +18,9 @@ from text_runtime.generation.files import SPECIAL_TOKENS_NAME, TEMPLATE_NAME, TO
 from text_runtime.generation.sampling import SamplingParameters
 from text_runtime.manifest import GeneratorFacts
 
-_OPEN, _CLOSE = "\ue0f1", "\ue0f2"
-"""Stand around a user's special tokens while the template renders; from a private area of Unicode."""
+_MARKS = range(0xE000, 0xF900)
+"""A private area of Unicode: two of its characters stand around a user's special tokens while the template renders, and
+always such as the conversation does not have itself."""
 
 
 @dataclass(frozen=True)
@@ -69,11 +71,18 @@ class PromptReader:
         if self._template is None:
             raise ValueError("input 'messages': this model has no chat template; send 'text_input' instead")
         conversation = read_messages(messages)
-        if not sampling.parse_special_tokens:
-            conversation = [{**message, "content": self._marked(message["content"])} for message in conversation]
-        rendered = self._template.render(conversation)
-        text = rendered.replace(_OPEN, "").replace(_CLOSE, "")
-        return self._checked(Prompt(self._marked_ids(rendered), text), sampling)
+        special = self._special
+        if special is None or sampling.parse_special_tokens or not any(map(special.search, _contents(conversation))):
+            text = self._template.render(conversation)
+            return self._checked(Prompt(self._ids(text), text), sampling)
+        begin, end = _free_marks(conversation)
+        marked = [
+            {**message, "content": special.sub(lambda found: f"{begin}{found[0]}{end}", message["content"])}
+            for message in conversation
+        ]
+        rendered = self._template.render(marked)
+        ids = self._marked_ids(rendered, begin, end)
+        return self._checked(Prompt(ids, rendered.replace(begin, "").replace(end, "")), sampling)
 
     def render(self, messages: Sequence[Mapping[str, str]]) -> str:
         """The prompt that the release's chat template makes of a conversation.
@@ -115,16 +124,20 @@ class PromptReader:
     def _plain_ids(self, text: str) -> list[int]:
         return list(self._plain.encode(text, add_special_tokens=False).ids)
 
-    def _marked(self, content: str) -> str:
-        """A user's text with marks around words that are special tokens."""
-        clean = content.replace(_OPEN, "").replace(_CLOSE, "")
-        return self._special.sub(lambda found: f"{_OPEN}{found[0]}{_CLOSE}", clean) if self._special else clean
-
-    def _marked_ids(self, rendered: str) -> list[int]:
+    def _marked_ids(self, rendered: str, begin: str, end: str) -> list[int]:
         """What stands between marks as plain text, and all else with its special tokens."""
-        if _OPEN not in rendered:
-            return self._ids(rendered)
         ids: list[int] = []
-        for index, part in enumerate(re.split(f"[{_OPEN}{_CLOSE}]", rendered)):
+        for index, part in enumerate(re.split(f"[{begin}{end}]", rendered)):
             ids += (self._plain_ids if index % 2 else self._ids)(part)
         return ids
+
+
+def _contents(conversation: list[dict[str, Any]]) -> list[str]:
+    return [message["content"] for message in conversation]
+
+
+def _free_marks(conversation: list[dict[str, Any]]) -> tuple[str, str]:
+    """Two characters that no message has."""
+    taken = set("".join(_contents(conversation)))
+    free = (mark for code in _MARKS if (mark := chr(code)) not in taken)
+    return next(free), next(free)

@@ -16,6 +16,8 @@ _GAUGES = {
     "trireme_generation_waiting": "Sequences that wait for the engine",
     "trireme_generation_cache_usage_ratio": "Part of the KV cache that sequences under way hold, from 0 to 1",
 }
+RUNNING = ("trireme_generation_running", "trireme_generation_waiting")
+"""The gauges that together count the answers under way."""
 _COUNTERS = {
     "trireme_generation_prompt_tokens_total": "Tokens of the prompts of ended requests",
     "trireme_generation_generated_tokens_total": "Tokens generated for ended requests",

@@ -40,7 +40,7 @@ def test_every_copied_path_exists_and_reaches_the_build() -> None:
 
 
 def test_packages_are_frozen_hashed_and_never_built() -> None:
-    flags = "--frozen|--extra runtime|--no-emit-project|--require-hashes|--only-binary :all:"
+    flags = "--frozen|--extra generation|--no-emit-project|--require-hashes|--only-binary :all:"
     assert [flag for flag in flags.split("|") if flag not in DOCKERFILE] == []
 
 

@@ -11,6 +11,17 @@ from converters.generation.spec import GenerationSpec
 from tests.conftest import once
 from trireme.serving import Server, ServerSpec, start
 
+_TIMEOUT_S = 900
+"""The first test waits for the export of two releases, and on a busy machine beside other exports."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give every test of this room its time."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.timeout(_TIMEOUT_S))
+
 
 @pytest.fixture(scope="session")
 def weights() -> Path:

@@ -21,7 +21,7 @@ from trireme.promotion.shadow import shadow_recorded
 from trireme.promotion.spec import PromotionSpec
 from trireme.serving import Server, ServerSpec, start
 
-pytestmark = [pytest.mark.xdist_group("generation-moves"), pytest.mark.timeout(600)]
+pytestmark = pytest.mark.xdist_group("generation-moves")
 PROMPTS = ("Once upon a time", "The river", "A database", "My favourite book")
 
 

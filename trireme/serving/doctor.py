@@ -27,6 +27,7 @@ _LIBRARIES = {
     "onnxruntime": ("runtime", FAIL),
     "cmeel-mimalloc": ("runtime", WARN),
     "openvino": ("runtime", WARN),
+    "openvino-genai": ("generation", WARN),
     "paddlepaddle": ("convert", WARN),
     "paddlenlp": ("convert", WARN),
 }

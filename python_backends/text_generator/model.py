@@ -7,6 +7,7 @@ model again, a *beat*. For that is the only way to learn that a caller has gone:
 calls that it begins, and never to those under way.
 """
 
+import contextlib
 import itertools
 import threading
 import time
@@ -102,7 +103,8 @@ class TritonPythonModel:
                     self._go_on(request, sender, int(ticket.as_numpy()[0]))
             except Exception as error:  # an exception that escapes would fail the others too
                 self._metrics.refuse()
-                sender.send(_refusal(error), flags=_FINAL)
+                with contextlib.suppress(Exception):  # one that has had its last word already
+                    sender.send(_refusal(error), flags=_FINAL)
 
     def finalize(self) -> None:
         """End the engine."""

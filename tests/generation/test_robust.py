@@ -112,8 +112,8 @@ def cancel_many(server: Server, count: int) -> None:
     with ThreadPoolExecutor(24) as pool:
         list(pool.map(lambda number: cancel_at_random(server, number), range(count)))
     names = ("running", "waiting", "cache_usage_ratio")
-    wait_until(lambda: not any(metric(server, f"trireme_generation_{name}") for name in names), 20)
-    wait_until(lambda: not metric(server, "nv_inference_pending_request_count"), 5)
+    wait_until(lambda: not any(metric(server, f"trireme_generation_{name}") for name in names), 60)
+    wait_until(lambda: not metric(server, "nv_inference_pending_request_count"), 30)
     assert ask(server, "The capital of France is", 5)
 
 
@@ -123,6 +123,7 @@ def test_cancels_at_random_moments_leave_nothing_behind(writer: Server) -> None:
 
 
 @pytest.mark.drill
+@pytest.mark.timeout(1800)
 def test_ten_thousand_cancels_leave_nothing_behind(writer: Server) -> None:
     cancel_many(writer, 10_000)
 
@@ -148,18 +149,18 @@ def test_streams_of_a_killed_engine_fail_at_once_and_the_next_request_is_answere
         for stream in streams:
             with pytest.raises(StreamError, match="engine ended"):
                 stream.result()
-    assert time.monotonic() - killed_at < 5
-    wait_until(lambda: is_answered(writer), 10)
+    assert time.monotonic() - killed_at < 15  # at once where nothing else runs
+    wait_until(lambda: is_answered(writer), 60)  # 4 s where nothing else runs
 
 
 def test_a_killed_step_leaves_no_engine_behind_and_comes_back(writer: Server) -> None:
-    wait_until(lambda: is_answered(writer), 30)
+    wait_until(lambda: is_answered(writer), 90)
     before = engines(writer)
     assert before
     for stub in {engine.ppid() for engine in before}:
         os.kill(stub, signal.SIGKILL)
     wait_until(lambda: not any(engine.is_running() and engine.status() != "zombie" for engine in before), 5)
-    wait_until(lambda: is_answered(writer), 20)
+    wait_until(lambda: is_answered(writer), 90)  # 6 to 12 s where nothing else runs
 
 
 def is_answered(server: Server) -> bool:

@@ -4,6 +4,7 @@ Triton fails each request on a frozen process after a second or two, and lets on
 it does so until somebody ends the process. So every few seconds each pipeline is sent a small request. When it is not
 answered, its steps are asked one by one; a process that used no CPU while its own request waited, twice in a row, is
 ended, and supervision brings the step back. A step that is only busy uses CPU, and is left alone however long it takes.
+What an engine uses in a process of its own counts too.
 """
 
 import logging
@@ -72,8 +73,8 @@ class HangDetector:
 
 
 def _cpu_s(stub: psutil.Process) -> float:
-    """CPU seconds so far; those of a process that is gone do not matter any more."""
+    """CPU seconds so far, with those of an engine in a process of its own; of one that is gone they do not matter."""
     try:
-        return float(sum(stub.cpu_times()[:2]))
+        return float(sum(sum(each.cpu_times()[:2]) for each in (stub, *stub.children(recursive=True))))
     except psutil.NoSuchProcess:
         return float("inf")

@@ -11,7 +11,7 @@ from google.protobuf.json_format import MessageToDict
 from tritonclient.grpc.model_config_pb2 import ModelConfig
 from tritonclient.utils import InferenceServerException
 
-from text_runtime.generation.tensors import FINISH_REASON
+from text_runtime.generation.tensors import FINISH_REASON, TICKET
 from text_runtime.probe import GENERATION_PROBE
 from trireme.admin.deadlines import Deadlines
 from trireme.admin.endpoint import Endpoint
@@ -149,17 +149,20 @@ class Administrator:
                 model, headers=self.endpoint.headers, client_timeout=self._deadlines.ask_s
             )
             if answer.config.model_transaction_policy.decoupled:
-                return self._is_streaming(model, version, timeout_s)
+                names = {tensor.name for tensor in answer.config.input}
+                inputs = {} if TICKET.name in names else GENERATION_PROBE
+                return self._is_streaming(stream_request(model, inputs, version), timeout_s)
             tensors = [ones(tensor) for tensor in answer.config.input if not tensor.optional]
             self._client.infer(model, tensors, model_version=version, client_timeout=timeout_s)
         except InferenceServerException as error:
             return error.status() != _LATE and _NO_SIGN_OF_LIFE not in str(error.message())
         return True
 
-    def _is_streaming(self, model: str, version: str, timeout_s: float) -> bool:
-        """The same of a model that answers in streams: a request of nothing is refused, by a process that lives."""
+    def _is_streaming(self, request: Any, timeout_s: float) -> bool:
+        """The same of a model that answers in streams. A pipeline gets its probe, since a canary counts what fails; a
+        step gets a request of nothing, which a process that lives refuses."""
         try:
-            stream_results(self.endpoint.grpc, stream_request(model, {}, version), timeout_s)
+            stream_results(self.endpoint.grpc, request, timeout_s)
         except StreamError as error:
             return _NO_SIGN_OF_LIFE not in str(error)
         except grpc.RpcError as error:

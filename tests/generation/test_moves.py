@@ -182,5 +182,5 @@ def test_streams_are_judged_by_the_time_between_tokens_and_the_length_of_answers
     current = side(0.02, 50)
     for candidate, refused in ((side(0.02, 50), set()), (side(0.05, 50), {"seconds between tokens"}),
                                (side(0.02, 10), {"ratio of answer lengths"})):  # fmt: skip
-        findings = compare(current, candidate, Agreement(100, 100), Thresholds())  # type: ignore[arg-type]
+        findings = compare(current, candidate, Agreement(100, 100), Thresholds(requests=100))  # type: ignore[arg-type]
         assert {finding.measure for finding in findings if not finding.is_passed} == refused

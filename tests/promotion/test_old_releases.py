@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.contract.releases import change, publish, without_an_output
+from tests.generation.written_release import manifest_of
 from tests.testdata.format_1.make import WORDS
 from text_runtime.manifest import parse_manifest
 from trireme.client import Client
@@ -106,12 +107,15 @@ def test_a_move_that_old_code_left_half_done_in_a_canary_is_undone_first(models:
 
 def test_a_release_of_another_family_or_task_is_never_loaded(models: Path, server: Server) -> None:
     repository, spec = Repository(models), PromotionSpec("chain", models, (server.grpc_url,))
-    for part, value in {"family": "generation", "task": "text-pair-classification"}.items():
-        manifest = parse_manifest((FORMAT_1 / "models/chain/3/manifest.json").read_bytes(), "chain 3")
-        content = replace(manifest, **{part: value}).to_json()  # type: ignore[arg-type]
+    manifest = parse_manifest((FORMAT_1 / "models/chain/3/manifest.json").read_bytes(), "chain 3")
+    others = {
+        "family generation": replace(manifest_of("chain", 3), files=manifest.files),
+        "task text-pair-classification": replace(manifest, task="text-pair-classification"),
+    }
+    for words, other in others.items():
         for folder in repository.folders("chain"):
-            (folder / "3" / "manifest.json").write_bytes(content)
-        with promoting(spec) as promoter, pytest.raises(ContractError, match=f"{part} {value} instead of"):
+            (folder / "3" / "manifest.json").write_bytes(other.to_json())
+        with promoting(spec) as promoter, pytest.raises(ContractError, match=f"{words} instead of"):
             promoter.stage(3)
 
 

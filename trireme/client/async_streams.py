@@ -3,7 +3,8 @@
 import asyncio
 import http.client
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 import aiohttp
@@ -49,11 +50,20 @@ class AsyncGrpcStreams(AsyncStreamTransport):
             responses = stub.ModelStreamInfer(iter([request]), timeout=call.remaining_s)
             try:
                 async for response in responses:
+                    if response.error_message:
+                        await _wait_for_end(responses)
                     if fields := fields_of(checked_result(response)):
                         yield fields
             except (GeneratorExit, asyncio.CancelledError):
                 responses.cancel()
                 raise
+
+
+async def _wait_for_end(responses: AsyncIterator[Any]) -> None:
+    """Read a call that has failed to its end; `results` says why."""
+    with suppress(grpc.RpcError):  # the failure is known already
+        async for _ in responses:
+            pass
 
 
 class AsyncHttpStreams(AsyncStreamTransport):

@@ -1,6 +1,7 @@
 """Requests whose answers are streams, over gRPC: one call each, so that each can be cancelled by itself."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import grpc
@@ -32,14 +33,18 @@ def stream_request(
 def results(responses: Iterator[Any]) -> Iterator[InferResult]:
     """The responses of a call, until the server ends it. The last may be empty.
 
-    The end of the call is waited for, and not only the final response: Triton 2.51 loses count of a request whose call
-    is given up between the two, and then never unloads its model.
+    The end of the call is waited for, and not only the final response or a failure: Triton 2.51 loses count of a request
+    whose call is given up between the two, and then never unloads its model.
 
     Raises:
         StreamError: the server says that the request failed.
         grpc.RpcError: the call broke.
     """
     for response in responses:
+        if response.error_message:
+            with suppress(grpc.RpcError):  # the failure is known already
+                for _ in responses:
+                    pass
         yield checked_result(response)
 
 

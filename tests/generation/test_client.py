@@ -10,7 +10,14 @@ import pytest
 from tests.generation.running import running_sequences, until
 from text_runtime.tasks.text_generation import Generation, Piece, whole
 from trireme.client import AsyncClient, Client, Retries
-from trireme.errors import RefusedInputError, TimedOutError, UnavailableError, UnknownPipelineError, WrongTaskError
+from trireme.errors import (
+    InputError,
+    RefusedInputError,
+    TimedOutError,
+    UnavailableError,
+    UnknownPipelineError,
+    WrongTaskError,
+)
 from trireme.serving import Server
 
 pytestmark = pytest.mark.xdist_group("generation")
@@ -132,6 +139,28 @@ def test_other_failures_have_their_own_errors(address: str, served: Server) -> N
         client.generate(PROMPT)
     with Client(address, "writer") as client, pytest.raises(WrongTaskError, match=r"call generate\(\)"):
         client.classify(["x"])
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "http"])
+@pytest.mark.parametrize(
+    ("prompt", "sampling", "name"),
+    [
+        ("half a \ud83d", {}, "text_input"),
+        ([{"role": "user", "content": "\ud83d"}], {}, "messages"),
+        (PROMPT, {"stop": ["\ud83d"]}, "sampling_parameters"),
+    ],
+)
+def test_half_a_character_is_refused_before_anything_is_sent(
+    protocol: str, prompt: str | Sequence[dict[str, str]], sampling: dict[str, object], name: str
+) -> None:
+    async def ask() -> None:
+        async with AsyncClient(f"{protocol}://127.0.0.1:9", "writer") as client:
+            await client.generate(prompt, **sampling)
+
+    with Client(f"{protocol}://127.0.0.1:9", "writer") as client, pytest.raises(InputError, match=f"'{name}': is no"):
+        client.generate(prompt, **sampling)
+    with pytest.raises(InputError, match=f"'{name}': is no"):
+        asyncio.run(ask())
 
 
 def test_special_tokens_in_a_users_text_are_plain_text(address: str) -> None:

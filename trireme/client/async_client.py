@@ -12,7 +12,7 @@ from text_runtime.tasks.text_generation import Generation, Message, Piece, Writi
 from trireme.client.address import Address
 from trireme.client.async_streams import async_streams
 from trireme.client.async_transports import async_transport
-from trireme.client.columns import checked
+from trireme.client.columns import checked, require_texts
 from trireme.client.exchange import Call, Columns, Outputs, Reply, Request, Signature, joined, requests_of
 from trireme.client.retries import Retries
 from trireme.client.settings import ClientSettings
@@ -102,6 +102,7 @@ class AsyncClient(TaskMethods, AsyncAsker):
 
     async def _pieces(self, asked: Writing) -> AsyncGenerator[Piece, None]:
         """The pieces of one answer. Until the first is there, what is safe to try again is tried again."""
+        require_texts(asked.inputs)
         call = self._settings.call(asked.key, asked.timeout_s)
         self._settings.require_task(await self._described(call), text_generation.NAME)
         retrying = AsyncRetrying(**self._settings.retries.options(call))

@@ -1,6 +1,6 @@
 """Holds what users give against what can be sent at all."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from text_runtime.tasks import Columns
 from trireme.errors import InputError
@@ -14,6 +14,20 @@ def checked(columns: Columns) -> Columns:
         InputError: a text cannot be written as UTF-8.
     """
     return {name: _checked(name, texts) for name, texts in columns.items()}
+
+
+def require_texts(inputs: Mapping[str, str | bool]) -> None:
+    """Refuse what UTF-8 cannot carry among the inputs of a request that is answered in pieces.
+
+    Raises:
+        InputError: a text cannot be written as UTF-8.
+    """
+    for name, value in inputs.items():
+        try:
+            str(value).encode()
+        except UnicodeEncodeError as error:
+            problem = f"is no valid text ({error.reason} at {error.start})"
+            raise InputError(name, problem, "decode it properly first") from error
 
 
 def _checked(name: str, texts: Sequence[str]) -> list[str]:

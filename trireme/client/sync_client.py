@@ -11,7 +11,7 @@ from text_runtime.tasks import Question, SyncAsker, TaskMethods, text_generation
 from text_runtime.tasks.answers import Result
 from text_runtime.tasks.text_generation import Generation, Message, Piece, Writing, piece_of, whole
 from trireme.client.address import Address
-from trireme.client.columns import checked
+from trireme.client.columns import checked, require_texts
 from trireme.client.exchange import Call, Columns, Outputs, Reply, Request, Signature, joined, requests_of
 from trireme.client.retries import Retries
 from trireme.client.settings import ClientSettings
@@ -120,6 +120,7 @@ class Client(TaskMethods, SyncAsker):
 
     def _pieces(self, asked: Writing) -> Generator[Piece, None, None]:
         """The pieces of one answer. Until the first is there, what is safe to try again is tried again."""
+        require_texts(asked.inputs)
         call = self._settings.call(asked.key, asked.timeout_s)
         self._settings.require_task(self._described(call), text_generation.NAME)
         first, rest = Retrying(**self._settings.retries.options(call))(self._begun, call, asked)

@@ -33,8 +33,8 @@ def stream_request(
 def results(responses: Iterator[Any]) -> Iterator[InferResult]:
     """The responses of a call, until the server ends it. The last may be empty.
 
-    The end of the call is waited for, and not only the final response or a failure: Triton 2.51 loses count of a request
-    whose call is given up between the two, and then never unloads its model.
+    The end of the call is waited for, and not only the final response or a failure: Triton 2.51 loses count of a
+    request whose call is given up between the two, and then never unloads its model.
 
     Raises:
         StreamError: the server says that the request failed.

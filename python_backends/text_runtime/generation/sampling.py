@@ -12,7 +12,7 @@ class SamplingParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     """What decides which tokens an answer has, and where it ends.
 
     A `temperature` of 0 takes the likeliest token each time. Without a `seed` each answer is drawn anew; with one it is
-    the same in any company. `top_k` below 1 means all tokens. `stop` are texts that end an answer and are not part of
+    to be the same again. `top_k` below 1 means all tokens. `stop` are texts that end an answer and are not part of
     it. With `logprobs` above 0 each message tells the log-probability of its tokens. Special tokens in a prompt, such
     as `<|im_end|>`, are plain text unless `parse_special_tokens` says otherwise.
     """

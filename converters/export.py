@@ -22,9 +22,10 @@ from converters.slowness import slowness_of
 from converters.sources import SourceModel, open_source
 from converters.spec import EncoderSpec, ExportSpec, PruningSpec, TrialSpec
 from converters.targets import on_cpu
+from text_runtime.facts import EncoderFacts
 from text_runtime.golden import FILE_NAME as GOLDEN_NAME
 from text_runtime.local import LocalPipeline
-from text_runtime.manifest import EncoderFacts, EncoderManifest
+from text_runtime.manifest import EncoderManifest
 from text_runtime.tasks import Labels, task
 from trireme.contract.locking import building
 from trireme.contract.pipelines import Contract, Step

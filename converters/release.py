@@ -10,7 +10,8 @@ from converters.publish import Draft
 from converters.sources import SourceModel
 from converters.spec import ExportSpec
 from converters.token_rows import require_row
-from text_runtime.manifest import EncoderFacts, EncoderManifest, PruningFacts, TokenizerFacts
+from text_runtime.facts import EncoderFacts, PruningFacts, TokenizerFacts
+from text_runtime.manifest import EncoderManifest
 from text_runtime.tasks import Labels
 from text_runtime.tasks.label_files import FILE_NAME as LABELS_NAME
 from text_runtime.tasks.label_files import labels_json

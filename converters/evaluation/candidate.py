@@ -8,8 +8,9 @@ from converters.corpus import generated_texts
 from converters.evaluation import Columns, Labelled, Metric, metric_of
 from converters.limits import limits_of
 from converters.spec import ExportSpec
+from text_runtime.facts import EncoderFacts
 from text_runtime.local import LocalPipeline
-from text_runtime.manifest import PASSED, REFUSED, EncoderFacts, EvaluationFacts, GateRow, sha256_of
+from text_runtime.manifest import PASSED, REFUSED, EvaluationFacts, GateRow, sha256_of
 from text_runtime.tasks import Labels, task
 from text_runtime.tensors import SCHEMA, TEXT, TEXT_PAIR
 from trireme.text_files import read_texts

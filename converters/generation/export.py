@@ -15,12 +15,12 @@ from converters.generation.graph import GRAPH_NAME
 from converters.generation.precisions import compress_weights
 from converters.generation.sources import open_causal_source
 from converters.generation.sources.base import CausalSource
-from converters.generation.sources.gguf import GgufSource
 from converters.generation.spec import GenerationSpec
 from converters.publish import Draft, draft
+from text_runtime.facts import GeneratorFacts
 from text_runtime.generation.files import SPECIAL_TOKENS_NAME, TEMPLATE_NAME, TOKENIZER_NAME
 from text_runtime.golden import FILE_NAME as GOLDEN_NAME
-from text_runtime.manifest import GENERATION_FAMILY, GenerationManifest, GeneratorFacts
+from text_runtime.manifest import GENERATION_FAMILY, GenerationManifest
 from trireme import __version__
 from trireme.contract.locking import building
 from trireme.contract.pipelines import GENERATION_TASK, GenerationContract, Step
@@ -31,6 +31,7 @@ _log = logging.getLogger(__name__)
 Progress = Callable[[str], None]
 _MODELS = {"openvino-genai": GRAPH_NAME, "vllm": "config.json"}
 """The file that stands for the model, by the engine that loads it."""
+_COMPRESSED = {"int8", "int4"}
 
 
 def export_generation(spec: GenerationSpec, progress: Progress = _log.info, wait_s: float = 0.0) -> GenerationManifest:
@@ -75,14 +76,14 @@ def _write_model(spec: GenerationSpec, source: CausalSource, folder: Path, progr
         return
     progress("writing the graph")
     source.write_model(folder)
-    if spec.precision in ("int8", "int4") and not isinstance(source, GgufSource):
+    if spec.precision in _COMPRESSED and not source.stored_precision:
         progress(f"compressing the weights to {spec.precision}")
         compress_weights(folder, spec.precision)
 
 
 def _precision(spec: GenerationSpec, source: CausalSource) -> str:
     """What the release's weights are in."""
-    if not isinstance(source, GgufSource):
+    if not source.stored_precision:
         return spec.precision or "fp32"
     if spec.precision not in (None, source.stored_precision):
         problem = f"its weights are {source.stored_precision} already, and cannot become {spec.precision}"
@@ -108,6 +109,7 @@ def _facts(spec: GenerationSpec, source: CausalSource, precision: str) -> Genera
         begin_id=traits.begin_id,
         inference_precision=spec.inference_precision,
         cache_precision=spec.cache_precision,
+        dynamic_quantization=spec.dynamic_quantization and precision in _COMPRESSED,
     )
 
 

@@ -8,6 +8,7 @@ foretells the text.
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +20,10 @@ from converters.generation.served import served
 from converters.generation.sources.base import CausalSource, Continuation, Logits
 from converters.generation.spec import GenerationSpec
 from converters.limits import relative_difference
+from text_runtime.facts import GeneratorFacts
 from text_runtime.generation.prompt import PromptReader
 from text_runtime.generation.sampling import SamplingParameters
-from text_runtime.manifest import PASSED, REFUSED, GateRow, GenerationManifest, GeneratorFacts
+from text_runtime.manifest import PASSED, REFUSED, GateRow, GenerationManifest
 from trireme.errors import CheckpointError, GateError
 
 _TEXTS, _LONGEST_TEXT = 300, 1000
@@ -51,10 +53,12 @@ class GenerationCandidate:
         """What runs it."""
         return self.manifest.generator
 
-    @property
-    def has_graph(self) -> bool:
-        """Whether its graph is OpenVINO's, which can be run on whole texts."""
-        return self.facts.model == GRAPH_NAME
+    @cached_property
+    def graph(self) -> CausalGraph | None:
+        """Its graph, where it is OpenVINO's, which can be run on whole texts."""
+        if self.facts.model != GRAPH_NAME:
+            return None
+        return CausalGraph(self.folder, self.facts.inference_precision, self.facts.dynamic_quantization)
 
     @property
     def is_exact(self) -> bool:
@@ -125,17 +129,17 @@ def _batch_gate(
     prompts: Sequence[list[int]], alone: list[list[int]], together: list[list[int]], candidate: GenerationCandidate
 ) -> GateRow:
     """Asked alone, a prompt is answered as in a batch; another token is excused where the model is undecided."""
-    logits = CausalGraph(candidate.folder, candidate.facts.inference_precision).logits if candidate.has_graph else None
+    model = candidate.graph or candidate.source
     tie = _TIE if candidate.is_exact else _LOSSY_TIE
     answers = zip(prompts, alone, together, strict=True)
-    same = sum(_margin(logits or candidate.source.logits, *answer) < tie for answer in answers)
+    same = sum(_margin(model.logits, *answer) < tie for answer in answers)
     detail = f"{same} of {len(prompts)} greedy answers in a batch equal those alone"
-    return GateRow("batch", PASSED if same == len(prompts) else REFUSED, detail, float(same), float(len(prompts)))
+    return _judged("batch", same == len(prompts), detail, same, len(prompts))
 
 
 def _margin(logits: Callable[[list[int]], Logits], prompt: list[int], one: list[int], other: list[int]) -> float:
     """How far apart the first two tokens are where two answers part; 0 where they do not."""
-    place = next((place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)
+    place = _parting(one, other)
     if place is None:
         return 0.0 if len(one) == len(other) else math.inf
     second, first = np.sort(logits(prompt + one[:place])[-1])[-2:]
@@ -146,16 +150,21 @@ def _greedy_gate(source: CausalSource, prompts: Sequence[Sequence[int]], answers
     wanted = [source.continue_greedily(ids, _ANSWER_TOKENS) for ids in prompts]
     same = sum(_is_same(*pair) for pair in zip(answers, wanted, strict=True))
     detail = f"{same} of {len(prompts)} greedy answers equal the source's"
-    return GateRow("greedy", PASSED if same == len(prompts) else REFUSED, detail, float(same), float(len(prompts)))
+    return _judged("greedy", same == len(prompts), detail, same, len(prompts))
 
 
 def _is_same(found: list[int], wanted: Continuation) -> bool:
     """Whether an answer is the source's; a first difference is excused where the source itself was undecided."""
-    pairs = enumerate(zip(found, wanted.ids, strict=False))
-    place = next((place for place, (one, other) in pairs if one != other), None)
+    place = _parting(found, wanted.ids)
     if place is None:
         return len(found) == len(wanted.ids)
     return wanted.margins[place] < _TIE
+
+
+def _parting(one: Sequence[int], other: Sequence[int]) -> int | None:
+    """Where two answers first differ; None where the shorter one is the beginning of the other."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (ours, theirs) in pairs if ours != theirs), None)
 
 
 def _reading_gates(
@@ -165,7 +174,7 @@ def _reading_gates(
 
     The candidate's perplexity is the engine's own, from `scores`, and so with its cache's precision.
     """
-    graph = CausalGraph(candidate.folder, candidate.facts.inference_precision) if candidate.has_graph else None
+    graph = candidate.graph
     difference, same, places, surprise = 0.0, 0, 0, 0.0
     for ids in texts:
         wanted = candidate.source.logits(ids)
@@ -175,7 +184,8 @@ def _reading_gates(
         places += len(ids)
         surprise += _surprise(wanted, ids)
     if graph and candidate.is_exact:
-        yield _limited("logits", f"largest difference {difference:.1e}", difference, _LOGITS_LIMIT)
+        detail = f"largest difference {difference:.1e}, {_LOGITS_LIMIT:g} allowed"
+        yield _judged("logits", difference <= _LOGITS_LIMIT, detail, difference, _LOGITS_LIMIT)
     if graph:
         yield _agreement(candidate.facts, same / places, places)
     yield _perplexity(candidate.spec, surprise / (places - len(texts)), -sum(scores) / len(scores))
@@ -185,19 +195,18 @@ def _agreement(facts: GeneratorFacts, share: float, places: int) -> GateRow:
     kinds = {facts.precision, "bf16" if facts.inference_precision == "bf16" else "fp32"}
     least = min(_LEAST_AGREEMENT.get(kind, 0.999) for kind in kinds)
     detail = f"{share:.2%} of {places} tokens are the source's first choice too, {least:.1%} wanted"
-    return GateRow("agreement", PASSED if share >= least else REFUSED, detail, share, least)
+    return _judged("agreement", share >= least, detail, share, least)
 
 
 def _perplexity(spec: GenerationSpec, wanted: float, found: float) -> GateRow:
-    ours, theirs = math.exp(found), math.exp(wanted)
+    ours, theirs, most = math.exp(found), math.exp(wanted), spec.max_perplexity_percent
     worse = 100 * (ours / theirs - 1)
-    detail = f"{ours:.2f}, the source's is {theirs:.2f}: {worse:+.2f}%, {spec.max_perplexity_percent:g}% allowed"
-    passed = worse <= spec.max_perplexity_percent
-    return GateRow("perplexity", PASSED if passed else REFUSED, detail, worse, spec.max_perplexity_percent)
+    detail = f"{ours:.2f}, the source's is {theirs:.2f}: {worse:+.2f}%, {most:g}% allowed"
+    return _judged("perplexity", worse <= most, detail, worse, most)
 
 
-def _limited(gate: str, detail: str, value: float, limit: float) -> GateRow:
-    return GateRow(gate, PASSED if value <= limit else REFUSED, f"{detail}, {limit:g} allowed", value, limit)
+def _judged(gate: str, is_passed: bool, detail: str, value: float, limit: float) -> GateRow:
+    return GateRow(gate, PASSED if is_passed else REFUSED, detail, float(value), float(limit))
 
 
 def _surprise(logits: Logits, ids: Sequence[int]) -> float:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from text_runtime.generation.engines.base import QUANTIZATION_GROUP
 from trireme.errors import MissingLibraryError
 
 GRAPH_NAME = "openvino_model.xml"
@@ -18,18 +19,23 @@ class CausalGraph:
     Args:
         folder: where `openvino_model.xml` lies.
         inference_precision: what it computes in, `f32` or `bf16`.
+        dynamic_quantization: whether activations are rounded to int8 where weights are int8 or int4.
 
     Raises:
         MissingLibraryError: OpenVINO is not installed.
     """
 
-    def __init__(self, folder: Path, inference_precision: str = "f32") -> None:
+    def __init__(self, folder: Path, inference_precision: str = "f32", dynamic_quantization: bool = False) -> None:
         try:
             import openvino
         except ImportError as error:
             raise MissingLibraryError("openvino", "generation") from error
         core = openvino.Core()
-        settings = {"INFERENCE_PRECISION_HINT": inference_precision, "KV_CACHE_PRECISION": "f32"}
+        settings = {
+            "INFERENCE_PRECISION_HINT": inference_precision,
+            "KV_CACHE_PRECISION": "f32",
+            "DYNAMIC_QUANTIZATION_GROUP_SIZE": QUANTIZATION_GROUP if dynamic_quantization else 0,
+        }
         compiled = core.compile_model(core.read_model(folder / GRAPH_NAME), "CPU", settings)
         self._inputs = {name for port in compiled.inputs for name in port.names}
         self._request = compiled.create_infer_request()

@@ -20,6 +20,7 @@ class GenerationSpec(Schema, frozen=True):
 
     `precision` is that of the weights; None keeps what a GGUF file has, and is fp32 for any other checkpoint.
     `inference_precision` is what the engine computes in, and `cache_precision` what it keeps its KV cache in.
+    `dynamic_quantization` rounds activations to int8 where weights are int8 or int4.
     `max_perplexity_percent` is how much worse than the source the release may read real text. `corpus` is such text.
     `python` is the interpreter whose library loads a Hugging Face folder.
     """
@@ -31,6 +32,7 @@ class GenerationSpec(Schema, frozen=True):
     precision: str | None = None
     inference_precision: str = "f32"
     cache_precision: str = "u8"
+    dynamic_quantization: bool = True
     context_length: Annotated[int, Meta(ge=2)] | None = None
     max_perplexity_percent: Annotated[float, Meta(ge=0)] = 1.0
     corpus: Path | None = None

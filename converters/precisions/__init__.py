@@ -18,7 +18,7 @@ from converters.precisions.base import (
     cpu_flags,
 )
 from text_runtime.encoder.engines import engine_names
-from text_runtime.manifest import CalibrationFacts
+from text_runtime.facts import CalibrationFacts
 from trireme.errors import TriremeError, UnsupportedError
 
 __all__ = [

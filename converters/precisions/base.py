@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from converters.sources.base import TokenIds
-from text_runtime.manifest import CalibrationFacts
+from text_runtime.facts import CalibrationFacts
 from trireme.errors import TriremeError
 
 Feeds = dict[str, npt.NDArray[Any]]

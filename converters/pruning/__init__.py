@@ -11,7 +11,7 @@ from converters.pruning.recovery import keep, recover, remember
 from converters.pruning.shrinking import shrink
 from converters.sources import SourceModel, open_source
 from converters.spec import ExportSpec, PruningSpec, TrialSpec
-from text_runtime.manifest import PruningFacts
+from text_runtime.facts import PruningFacts
 
 __all__ = ["prune"]
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from converters.schema import Schema
 from converters.token_rows import NO_TOKEN, HighestToken
-from text_runtime.manifest import SourceFacts
+from text_runtime.facts import SourceFacts
 from text_runtime.tasks import Labels
 from text_runtime.tokenizers.preparation import TextPreparation
 

@@ -12,7 +12,7 @@ from converters.limits import relative_difference
 from converters.onnx_graph import OnnxSession
 from converters.sources import checkpoint
 from converters.sources.base import Array, Offsets, SourceOptions, TableRows, TokenIds, TokenizerTraits
-from text_runtime.manifest import SourceFacts
+from text_runtime.facts import SourceFacts
 from text_runtime.tasks import Labels
 from text_runtime.tokenizers.preparation import TextPreparation
 from trireme.errors import CheckpointError

@@ -15,7 +15,7 @@ from converters.sources.base import SourceOptions
 from converters.sources.exported_graph import ExportedGraph, GraphFolder
 from converters.sources.sentence_folder import SentenceRecipe, recipe_of
 from converters.tokenizers.huggingface import HuggingFaceTokenizer
-from text_runtime.manifest import SourceFacts
+from text_runtime.facts import SourceFacts
 from trireme.errors import CheckpointError
 
 

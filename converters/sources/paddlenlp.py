@@ -17,7 +17,7 @@ from converters.sources.base import Array, Pooling, SourceOptions, TableRows
 from converters.sources.labels import labels_of
 from converters.sources.tokenized import TokenizedSource
 from converters.tokenizers.paddlenlp import PaddleNlpTokenizer
-from text_runtime.manifest import SourceFacts
+from text_runtime.facts import SourceFacts
 from trireme.errors import CheckpointError, UnsupportedError
 
 _PROBE_TOKENS = 4

@@ -15,7 +15,7 @@ from converters.sources.architectures import head_for
 from converters.sources.base import SourceOptions
 from converters.sources.exported_graph import ExportedGraph, GraphFolder
 from converters.tokenizers.paddlenlp import PaddleNlpTokenizer
-from text_runtime.manifest import SourceFacts
+from text_runtime.facts import SourceFacts
 from trireme.errors import CheckpointError
 
 

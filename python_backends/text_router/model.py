@@ -24,7 +24,7 @@ from text_runtime.deadlines import deadline_ns, latest, timeout_us
 from text_runtime.parameters import prompt_name
 from text_runtime.routing.canary_metrics import CanaryMetrics
 from text_runtime.routing.sampling import Sampler
-from text_runtime.routing.split import parse_split, side_name
+from text_runtime.routing.split import key_of, parse_split, side_name, texts_of
 from text_runtime.routing.wait_policy import WaitPolicy
 
 _DRAIN_S = 30.0
@@ -122,7 +122,7 @@ class TritonPythonModel:
     def initialize(self, args: dict[str, str]) -> None:
         """Read the split from the model's parameters."""
         config = orjson.loads(args["model_config"])
-        texts = {name: value["string_value"] for name, value in config["parameters"].items()}
+        texts = texts_of(config)
         self._split = parse_split(args["model_name"], texts)
         self._names = [tensor["name"] for tensor in config["input"]]
         self._outputs = tuple(sorted(tensor["name"] for tensor in config["output"]))
@@ -164,7 +164,7 @@ class TritonPythonModel:
         outputs = tuple(sorted(request.requested_output_names()))
         parameters = request.parameters() or "{}"
         question = _Question(tensors, outputs, deadline_ns(request.timeout()), prompt_name(parameters))
-        is_candidates = self._split.is_candidates(_key(orjson.loads(parameters)))
+        is_candidates = self._split.is_candidates(key_of(orjson.loads(parameters)))
         if self._split.is_mirror:
             return _Call(question, self._current, is_candidates, sender)
         release = self._candidate if is_candidates else self._current
@@ -230,10 +230,6 @@ def _split(answer: Any, rows: Sequence[int]) -> list[Any]:
         pb_utils.InferenceResponse([pb_utils.Tensor(*pair) for pair in zip(names, arrays, strict=True)])
         for arrays in zip(*pieces, strict=True)
     ]
-
-
-def _key(parameters: dict[str, Any]) -> str | None:
-    return None if parameters.get("key") is None else str(parameters["key"])
 
 
 def _answer(answer: Any, parameters: dict[str, Any]) -> Any:

@@ -29,7 +29,7 @@ from text_runtime.generation.tensors import (
 )
 from text_runtime.refusals import refusal
 from text_runtime.routing.sampling import Sampler
-from text_runtime.routing.split import parse_split, side_name
+from text_runtime.routing.split import key_of, parse_split, side_name, texts_of
 from text_runtime.routing.stream_metrics import StreamMetrics, StreamRecord
 
 _THREADS = 256
@@ -57,8 +57,7 @@ class TritonPythonModel:
     def initialize(self, args: dict[str, str]) -> None:
         """Read the split from the model's parameters."""
         config = orjson.loads(args["model_config"])
-        texts = {name: value["string_value"] for name, value in config["parameters"].items()}
-        self._split = parse_split(args["model_name"], texts)
+        self._split = parse_split(args["model_name"], texts_of(config))
         self._names = [tensor["name"] for tensor in config["input"]]
         self._threads = ThreadPoolExecutor(_THREADS, "streams")
         self._comparers = ThreadPoolExecutor(_COMPARISONS_MAX, "comparisons")
@@ -88,8 +87,7 @@ class TritonPythonModel:
         found = ((name, pb_utils.get_input_tensor_by_name(request, name)) for name in self._names)
         inputs = {name: tensor.as_numpy().copy() for name, tensor in found if tensor is not None}
         parameters = orjson.loads(request.parameters() or "{}")
-        key = parameters.get("key")
-        is_candidates = self._split.is_candidates(None if key is None else str(key)) and not self._split.is_mirror
+        is_candidates = self._split.is_candidates(key_of(parameters)) and not self._split.is_mirror
         release = self._split.candidate if is_candidates else self._split.current
         return _Stream(inputs, parameters, release, sender, deadline_ns(request.timeout()))
 

@@ -7,7 +7,8 @@ import pytest
 
 from converters.publish import draft
 from tests.generation.written_release import manifest_of, write_release
-from text_runtime.manifest import EncoderFacts, EncoderManifest, SourceFacts, TokenizerFacts
+from text_runtime.facts import EncoderFacts, SourceFacts, TokenizerFacts
+from text_runtime.manifest import EncoderManifest
 from text_runtime.tasks import task_names
 from text_runtime.tasks.label_files import FILE_NAME as LABELS_NAME
 from text_runtime.tokenizers.tokenizer import FILE_NAME as TOKENIZER_NAME

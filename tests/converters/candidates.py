@@ -7,7 +7,8 @@ from converters.candidate import Candidate
 from converters.corpus import generated_texts
 from converters.gates import require_passed, run_gates
 from converters.sources import SourceModel
-from text_runtime.manifest import EncoderFacts, EncoderManifest, GateRow, SourceFacts, TokenizerFacts
+from text_runtime.facts import EncoderFacts, SourceFacts, TokenizerFacts
+from text_runtime.manifest import EncoderManifest, GateRow
 from text_runtime.tokenizers.tokenizer import FILE_NAME
 from trireme.contract.pipelines import CHAIN, Step
 

@@ -16,7 +16,7 @@ from converters.sources import open_source
 from tests.conftest import CHECKPOINT, ROOT, TASK
 from tests.small_disk import small_disk
 from tests.tasks.checkpoints import make_checkpoint
-from text_runtime.manifest import TokenizerFacts
+from text_runtime.facts import TokenizerFacts
 from text_runtime.tokenizers.tokenizer import TextTokenizer
 from trireme.contract.configs import render
 from trireme.contract.pipelines import CHAIN

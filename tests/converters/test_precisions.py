@@ -23,8 +23,9 @@ from tests.conftest import CHECKPOINT, ROOT, TASK, once
 from tests.forks import forks_from_now
 from tests.small_disk import small_disk
 from text_runtime.encoder.engines import EngineSpec, load_engine
+from text_runtime.facts import EncoderFacts
 from text_runtime.local import LocalPipeline, text_tensor
-from text_runtime.manifest import EncoderFacts, EncoderManifest
+from text_runtime.manifest import EncoderManifest
 from trireme.client import Client
 from trireme.contract.repository import Repository
 from trireme.errors import GateError, PublishError, TriremeError, UnsupportedError

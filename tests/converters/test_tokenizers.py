@@ -20,7 +20,7 @@ from converters.tokenizers.paddlenlp import PaddleNlpTokenizer
 from tests.conftest import CHECKPOINT, TASK
 from tests.converters.candidates import gate
 from tests.converters.checkpoints import TEXTS, make_model, write_checkpoint, write_tokenizer_config
-from text_runtime.manifest import TokenizerFacts
+from text_runtime.facts import TokenizerFacts
 from text_runtime.tokenizers.tokenizer import FILE_NAME, TextTokenizer
 from trireme.contract.pipelines import Step
 from trireme.contract.repository import Repository

@@ -3,19 +3,23 @@
 import shutil
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from tests.generation.nonsense import add_nonsense
-from tests.generation.running import running_sequences, until
+from tests.generation.running import running_sequences
+from tests.waiting import until
 from text_runtime.tasks.text_generation import Piece, whole
 from trireme.client import Client
 from trireme.errors import FleetError
 from trireme.promotion.agreement import Agreement
 from trireme.promotion.judge import Thresholds, compare
-from trireme.promotion.metrics import read_counts
+from trireme.promotion.metrics import Side, read_counts
 from trireme.promotion.promoter import promoting
 from trireme.promotion.shadow import shadow_recorded
 from trireme.promotion.spec import PromotionSpec
@@ -110,23 +114,40 @@ def test_a_release_is_unloaded_when_its_last_stream_has_ended(server: Server, sp
     until(lambda: not running_sequences(server), 5)
 
 
-def test_a_canary_splits_streams_and_counts_both_sides(server: Server, spec: PromotionSpec) -> None:
+@dataclass
+class Counted:
+    """What the router counted of a canary: each release's side, and how far both agree."""
+
+    sides: dict[int, Side] = field(default_factory=dict)
+    agreement: Agreement = Agreement()
+
+
+@contextmanager
+def canary(server: Server, spec: PromotionSpec, release: int) -> Iterator[tuple[Client, Counted]]:
+    """Let a release answer half of the requests, and unload it afterwards; what was counted is there at the end."""
     with promoting(spec) as promoter:
-        promoter.canary(2, 50)
-    before = read_counts(spec.targets(), "writer", (1, 2))
+        promoter.canary(release, 50)
+    before, counted = read_counts(spec.targets(), "writer", (1, release)), Counted()
     with Client(f"grpc://{server.grpc_url}", "writer", 60) as client:
-        for index in range(16):
-            assert client.generate("The sea", key=str(index), temperature=0, max_tokens=4).num_output_tokens == 4
-    time.sleep(1.2)  # counters are told twice a second
-    after = read_counts(spec.targets(), "writer", (1, 2))
-    sides = {number: after.sides[number].minus(before.sides[number]) for number in (1, 2)}
-    assert min(side.requests for side in sides.values()) >= 3
-    assert sum(side.requests for side in sides.values()) >= 16  # the server's own probes are among them
-    assert all(1 <= side.mean_tokens <= 4 and not side.failures for side in sides.values())
-    assert after.agreement.texts > before.agreement.texts
+        yield client, counted
+    time.sleep(1.5)  # counters are told twice a second
+    after = read_counts(spec.targets(), "writer", (1, release))
+    counted.sides = {number: after.sides[number].minus(before.sides[number]) for number in (1, release)}
+    counted.agreement = after.agreement - before.agreement
     with promoting(spec) as promoter:
         promoter.rollback()
-        promoter.retire(2)
+        promoter.retire(release)
+
+
+def test_a_canary_splits_streams_and_counts_both_sides(server: Server, spec: PromotionSpec) -> None:
+    with canary(server, spec, 2) as (client, counted):
+        for index in range(16):
+            assert client.generate("The sea", key=str(index), temperature=0, max_tokens=4).num_output_tokens == 4
+    sides = counted.sides.values()
+    assert min(side.requests for side in sides) >= 3
+    assert sum(side.requests for side in sides) >= 16  # the server's own probes are among them
+    assert all(1 <= side.mean_tokens <= 4 and not side.failures for side in sides)
+    assert counted.agreement.texts > 0
 
 
 def test_shadow_tells_a_release_that_writes_alike_from_one_that_writes_nonsense(
@@ -144,20 +165,12 @@ def test_shadow_tells_a_release_that_writes_alike_from_one_that_writes_nonsense(
 
 
 def test_a_canary_of_nonsense_is_refused_by_the_first_tokens_alone(server: Server, spec: PromotionSpec) -> None:
-    with promoting(spec) as promoter:
-        promoter.canary(3, 50)
-    before = read_counts(spec.targets(), "writer", (1, 3))
-    with Client(f"grpc://{server.grpc_url}", "writer", 60) as client:
+    with canary(server, spec, 3) as (client, counted):
         for index in range(24):
             client.generate(PROMPTS[index % 4], temperature=0, max_tokens=3)
             time.sleep(0.1)
-    time.sleep(1.5)
-    after = read_counts(spec.targets(), "writer", (1, 3))
-    with promoting(spec) as promoter:
-        promoter.rollback()
-        promoter.retire(3)
-    ours, theirs = (after.sides[number].minus(before.sides[number]) for number in (1, 3))
-    findings = compare(ours, theirs, after.agreement - before.agreement, Thresholds(requests=1, compared=5))
+    limits = Thresholds(requests=1, compared=5)
+    findings = compare(counted.sides[1], counted.sides[3], counted.agreement, limits)
     assert "agreement" in {finding.measure for finding in findings if not finding.is_passed}
 
 
@@ -170,11 +183,7 @@ def test_a_release_whose_answers_are_not_the_recorded_ones_is_not_staged(
 
 
 def test_streams_are_judged_by_the_time_between_tokens_and_the_length_of_answers() -> None:
-    def side(gap_s: float, tokens: int) -> object:
-        from collections import Counter
-
-        from trireme.promotion.metrics import Side
-
+    def side(gap_s: float, tokens: int) -> Side:
         return Side(
             100, 0, Counter({0.1: 100, float("inf"): 100}), Counter(), 100 * tokens, 99 * gap_s * tokens, 99 * tokens
         )
@@ -182,5 +191,5 @@ def test_streams_are_judged_by_the_time_between_tokens_and_the_length_of_answers
     current = side(0.02, 50)
     for candidate, refused in ((side(0.02, 50), set()), (side(0.05, 50), {"seconds between tokens"}),
                                (side(0.02, 10), {"ratio of answer lengths"})):  # fmt: skip
-        findings = compare(current, candidate, Agreement(100, 100), Thresholds(requests=100))  # type: ignore[arg-type]
+        findings = compare(current, candidate, Agreement(100, 100), Thresholds(requests=100))
         assert {finding.measure for finding in findings if not finding.is_passed} == refused

@@ -5,8 +5,7 @@ import os
 import random
 import signal
 import time
-import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,6 +14,8 @@ import psutil
 import pytest
 from tritonclient.grpc import service_pb2_grpc
 
+from tests.waiting import until
+from trireme.admin import scrape
 from trireme.machine.channels import OWN_CHANNEL
 from trireme.machine.grpc_streams import StreamError, stream_request, stream_results
 from trireme.serving import Server, ServerSpec, start
@@ -45,20 +46,10 @@ def ask(server: Server, text: str, tokens: int, schema: str = "", **sampling: ob
     )
 
 
-def metric(server: Server, name: str, label: str = "") -> float:
+def metric(server: Server, name: str, **labels: str) -> float:
     """The sum of a metric's values."""
-    with urllib.request.urlopen(server.metrics_url, timeout=5) as reply:
-        lines = reply.read().decode().splitlines()
-    return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(name + "{") and label in line)
-
-
-def wait_until(is_so: Callable[[], bool], limit_s: float) -> float:
-    """Seconds until something is so."""
-    begun = time.monotonic()
-    while not is_so():
-        assert time.monotonic() - begun < limit_s, f"not within {limit_s} s"
-        time.sleep(0.05)
-    return time.monotonic() - begun
+    samples = (sample for sample in scrape(server.metrics_url) if sample.name == name)
+    return sum(sample.value for sample in samples if labels.items() <= sample.labels.items())
 
 
 def engines(server: Server) -> list[psutil.Process]:
@@ -112,14 +103,14 @@ def cancel_many(server: Server, count: int) -> None:
     with ThreadPoolExecutor(24) as pool:
         list(pool.map(lambda number: cancel_at_random(server, number), range(count)))
     names = ("running", "waiting", "cache_usage_ratio")
-    wait_until(lambda: not any(metric(server, f"trireme_generation_{name}") for name in names), 60)
-    wait_until(lambda: not metric(server, "nv_inference_pending_request_count"), 30)
+    until(lambda: not any(metric(server, f"trireme_generation_{name}") for name in names), 60)
+    until(lambda: not metric(server, "nv_inference_pending_request_count"), 30)
     assert ask(server, "The capital of France is", 5)
 
 
 def test_cancels_at_random_moments_leave_nothing_behind(writer: Server) -> None:
     cancel_many(writer, 300)
-    assert metric(writer, "trireme_generation_requests_total", 'reason="cancelled"')
+    assert metric(writer, "trireme_generation_requests_total", reason="cancelled")
 
 
 @pytest.mark.drill
@@ -135,14 +126,14 @@ def test_a_deadline_frees_its_sequence_within_a_second(writer: Server) -> None:
     with pytest.raises(StreamError):
         stream_results(writer.grpc_url, stream_request("writer", inputs, parameters={"timeout": 500_000}), 30)
     assert time.monotonic() - begun < 2
-    wait_until(lambda: not metric(writer, "trireme_generation_running"), 2)
+    until(lambda: not metric(writer, "trireme_generation_running"), 2)
 
 
 def test_streams_of_a_killed_engine_fail_at_once_and_the_next_request_is_answered(writer: Server) -> None:
-    wait_until(lambda: bool(engines(writer)), 5)
+    until(lambda: bool(engines(writer)), 5)
     with ThreadPoolExecutor(4) as pool:
         streams = [pool.submit(ask, writer, "Once", 1500, ignore_eos=True) for _ in range(4)]
-        wait_until(lambda: metric(writer, "trireme_generation_running") > 0, 10)
+        until(lambda: metric(writer, "trireme_generation_running") > 0, 10)
         killed_at = time.monotonic()
         for engine in engines(writer):
             os.kill(engine.pid, signal.SIGKILL)
@@ -150,17 +141,17 @@ def test_streams_of_a_killed_engine_fail_at_once_and_the_next_request_is_answere
             with pytest.raises(StreamError, match="engine ended"):
                 stream.result()
     assert time.monotonic() - killed_at < 15  # at once where nothing else runs
-    wait_until(lambda: is_answered(writer), 60)  # 4 s where nothing else runs
+    until(lambda: is_answered(writer), 60)  # 4 s where nothing else runs
 
 
 def test_a_killed_step_leaves_no_engine_behind_and_comes_back(writer: Server) -> None:
-    wait_until(lambda: is_answered(writer), 90)
+    until(lambda: is_answered(writer), 90)
     before = engines(writer)
     assert before
     for stub in {engine.ppid() for engine in before}:
         os.kill(stub, signal.SIGKILL)
-    wait_until(lambda: not any(engine.is_running() and engine.status() != "zombie" for engine in before), 5)
-    wait_until(lambda: is_answered(writer), 90)  # 6 to 12 s where nothing else runs
+    until(lambda: not any(engine.is_running() and engine.status() != "zombie" for engine in before), 5)
+    until(lambda: is_answered(writer), 90)  # 6 to 12 s where nothing else runs
 
 
 def is_answered(server: Server) -> bool:

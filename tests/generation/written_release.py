@@ -6,8 +6,9 @@ from pathlib import Path
 from tokenizers import Tokenizer, models
 
 from converters.publish import draft
+from text_runtime.facts import GeneratorFacts, SourceFacts
 from text_runtime.generation.files import SPECIAL_TOKENS_NAME, TEMPLATE_NAME, TOKENIZER_NAME
-from text_runtime.manifest import GENERATION_FAMILY, GenerationManifest, GeneratorFacts, SourceFacts
+from text_runtime.manifest import GENERATION_FAMILY, GenerationManifest
 from trireme.contract.pipelines import GENERATION_TASK, GenerationContract, Step
 from trireme.contract.repository import Repository
 

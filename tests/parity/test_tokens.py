@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from text_runtime.manifest import TokenizerFacts
+from text_runtime.facts import TokenizerFacts
 from text_runtime.tokenizers.tokenizer import TextTokenizer
 
 _FOLDER = Path(__file__).parents[1] / "testdata" / "parity" / "tokens"

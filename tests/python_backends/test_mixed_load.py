@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.python_backends.counting import FLUSHED_S, counter
 from tests.tasks.ways import url_of
+from tests.waiting import until
 from text_runtime.local import LocalPipeline, text_tensor
 from text_runtime.manifest import read_manifest
 from trireme.client import Client
@@ -103,6 +104,7 @@ def test_what_the_typed_client_waits_for_no_longer_is_not_encoded(
     before = encoded_rows(served)
     with Client(url_of(served, protocol), "sentiment") as typed:
         waiting = [send(client, Plan((LONG,) * 64, "answered"), texts) for _ in range(16)]
+        until(lambda: requests_in_queue(served) > 8, WAIT_S)
         with pytest.raises(TimedOutError):
             typed.classify(["好"] * 64, timeout_s=0.1)
         assert all(outcome.arrived.wait(WAIT_S) for outcome in waiting)
@@ -115,6 +117,11 @@ def encoded_rows(served: Server) -> float:
     """Rows that the encoder has encoded; supervision asks for one every other second."""
     time.sleep(FLUSHED_S)
     return counter(served, "trireme_encoder_rows_total", pipeline="sentiment")
+
+
+def requests_in_queue(served: Server) -> float:
+    """Requests that wait for the encoder."""
+    return counter(served, "nv_inference_pending_request_count", model="sentiment_encoder")
 
 
 def send(client: Any, plan: Plan, texts: list[str]) -> Outcome:

@@ -7,7 +7,8 @@ import numpy as np
 import tritonclient.grpc as triton_grpc
 from google.protobuf.text_format import MessageToString
 
-from text_runtime.manifest import EncoderFacts, EncoderManifest, SourceFacts, TokenizerFacts, sha256_of
+from text_runtime.facts import EncoderFacts, SourceFacts, TokenizerFacts
+from text_runtime.manifest import EncoderManifest, sha256_of
 from trireme.contract.configs import ensemble_config, step_config
 from trireme.contract.pipelines import CHAIN, Contract, Step
 from trireme.machine.channels import OWN_CHANNEL

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from text_runtime.encoder.buckets import Buckets, buckets_up_to
-from text_runtime.manifest import TokenizerFacts
+from text_runtime.facts import TokenizerFacts
 
 BUCKETS = (4, 8, 16)
 EXECUTIONS = st.lists(st.lists(st.sampled_from(BUCKETS), min_size=1, max_size=12), min_size=1, max_size=8)

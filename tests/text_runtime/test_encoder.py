@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from text_runtime.encoder.batching import BatchingSettings
 from text_runtime.encoder.encoder import EncoderRequest, TextEncoder
-from text_runtime.manifest import EncoderFacts, EncoderManifest, SourceFacts, TokenizerFacts
+from text_runtime.facts import EncoderFacts, SourceFacts, TokenizerFacts
+from text_runtime.manifest import EncoderManifest
 
 MANIFEST = EncoderManifest(
     pipeline="p",

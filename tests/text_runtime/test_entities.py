@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from converters.paddle_runtime import import_paddlenlp
 from tests.tasks.checkpoints import vocabulary
-from text_runtime.manifest import TokenizerFacts
+from text_runtime.facts import TokenizerFacts
 from text_runtime.tasks import Labels, task
 from text_runtime.tensors import INPUT_IDS, LENGTHS, SPANS
 from text_runtime.tokenizers.rows import RowTokenizer

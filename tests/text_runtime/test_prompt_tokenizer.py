@@ -8,7 +8,7 @@ from tokenizers import Tokenizer
 
 from converters.paddle_runtime import import_paddlenlp
 from tests.tasks.checkpoints import vocabulary
-from text_runtime.manifest import TokenizerFacts
+from text_runtime.facts import TokenizerFacts
 from text_runtime.tasks.schema import ANSWER_END
 from text_runtime.tokenizers.prompt_tokenizer import PromptTokenizer
 

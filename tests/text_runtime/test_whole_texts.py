@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tokenizers import Encoding, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 from converters.corpus import generated_texts
-from text_runtime.manifest import TokenizerFacts
+from text_runtime.facts import TokenizerFacts
 from text_runtime.tokenizers.prompt_tokenizer import PromptTokenizer
 from text_runtime.tokenizers.tokenizer import FILE_NAME, TextTokenizer
 from text_runtime.tokenizers.windows import MAX_WINDOWS

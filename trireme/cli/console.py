@@ -4,10 +4,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+
+if TYPE_CHECKING:
+    from text_runtime.manifest import Manifest
 
 # What is printed is often a user's own text: rich would make a picture of `:b:`.
 stdout = Console(width=None if sys.stdout.isatty() else 160, emoji=False)
@@ -31,3 +34,12 @@ def progress_on_stderr(title: str) -> Iterator[Callable[[str], None]]:
             status.update(line)
 
         yield say
+
+
+def say_release(manifest: "Manifest") -> None:
+    """Tell of a release that was published, and warn of what its user should know."""
+    network = manifest.network
+    for warning in network.warnings:
+        stderr.print(f"warning: {warning}", style="yellow", soft_wrap=True)
+    line = f"{manifest.pipeline} release {manifest.release}: {network.engine} {network.precision}"
+    stdout.print(f"{line}, {len(manifest.gates)} gates passed", soft_wrap=True)

@@ -2,13 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from trireme.cli.console import progress_on_stderr, stderr, stdout
+from trireme.cli.console import progress_on_stderr, say_release, stdout
 from trireme.cli.described import command_for, described_by, save_spec
 from trireme.cli.release_options import OPTIONS, WaitS, WriteSpec
 
 if TYPE_CHECKING:
     from converters.spec import ExportSpec
-    from text_runtime.manifest import Manifest
 
 
 @described_by(OPTIONS, required=("checkpoint", "task", "name"))
@@ -31,12 +30,4 @@ def export(spec: "ExportSpec", write_spec: WriteSpec = None, wait: WaitS = 0.0) 
         stdout.print(command_for(spec), soft_wrap=True, highlight=False)
         return
     with progress_on_stderr("exporting") as progress:
-        _say(run(spec, progress, wait))
-
-
-def _say(manifest: "Manifest") -> None:
-    network = manifest.network
-    for warning in network.warnings:
-        stderr.print(f"warning: {warning}", style="yellow", soft_wrap=True)
-    line = f"{manifest.pipeline} release {manifest.release}: {network.engine} {network.precision}"
-    stdout.print(f"{line}, {len(manifest.gates)} gates passed", soft_wrap=True)
+        say_release(run(spec, progress, wait))

@@ -6,32 +6,50 @@ from typing import Annotated
 import typer
 
 from converters.generation.spec import CACHE_PRECISIONS, ENGINES, INFERENCE_PRECISIONS, PRECISIONS, GenerationSpec
-from trireme.cli.console import REPOSITORY, RepositoryOption, progress_on_stderr, stderr, stdout
+from trireme.cli.console import REPOSITORY, RepositoryOption, progress_on_stderr, say_release
 from trireme.cli.release_options import PythonPath, WaitS
 from trireme.cli.words import one_of
 
+Model = Annotated[Path, typer.Argument(help="A GGUF file, or a folder that `save_pretrained` wrote.")]
+Name = Annotated[str, typer.Option(help="The pipeline's name, as clients will call it.")]
+Engine = Annotated[str, one_of(ENGINES, "What runs the model.")]
+Precision = Annotated[
+    str | None,
+    one_of(PRECISIONS, "Of the weights.", show_default="what a GGUF file has, and fp32 for other checkpoints"),
+]
+InferencePrecision = Annotated[str, one_of(INFERENCE_PRECISIONS, "What the engine computes in.")]
+CachePrecision = Annotated[str, one_of(CACHE_PRECISIONS, "What the KV cache is kept in.")]
+DynamicQuantization = Annotated[
+    bool,
+    typer.Option(
+        help="Round activations to int8 on the fly where weights are int8 or int4, which is about twice as fast. "
+        "Without it, and with a KV cache of f32, a seed draws the same text whatever else is asked."
+    ),
+]
+ContextLength = Annotated[
+    int | None,
+    typer.Option(min=2, max=10_000_000, help="Most tokens of a prompt and its answer; by default the model's."),
+]
+MaxPerplexity = Annotated[
+    float, typer.Option(min=0, max=1000, help="Per cent by which it may read real text worse than its source.")
+]
+Corpus = Annotated[
+    Path | None, typer.Option(help="Your own real texts to read, a paragraph a line.", exists=True, dir_okay=False)
+]
+
 
 def export_llm(
-    checkpoint: Annotated[Path, typer.Argument(help="A GGUF file, or a folder that `save_pretrained` wrote.")],
-    name: Annotated[str, typer.Option(help="The pipeline's name, as clients will call it.")],
+    checkpoint: Model,
+    name: Name,
     repository: RepositoryOption = REPOSITORY,
-    engine: Annotated[str, one_of(ENGINES, "What runs the model.")] = ENGINES[0],
-    precision: Annotated[
-        str | None,
-        one_of(PRECISIONS, "Of the weights.", show_default="what a GGUF file has, and fp32 for other checkpoints"),
-    ] = None,
-    inference_precision: Annotated[str, one_of(INFERENCE_PRECISIONS, "What the engine computes in.")] = "f32",
-    cache_precision: Annotated[str, one_of(CACHE_PRECISIONS, "What the KV cache is kept in.")] = "u8",
-    context_length: Annotated[
-        int | None,
-        typer.Option(min=2, max=10_000_000, help="Most tokens of a prompt and its answer; by default the model's."),
-    ] = None,
-    max_perplexity: Annotated[
-        float, typer.Option(min=0, max=1000, help="Per cent by which it may read real text worse than its source.")
-    ] = 1.0,
-    corpus: Annotated[
-        Path | None, typer.Option(help="Your own real texts to read, a paragraph a line.", exists=True, dir_okay=False)
-    ] = None,
+    engine: Engine = ENGINES[0],
+    precision: Precision = None,
+    inference_precision: InferencePrecision = "f32",
+    cache_precision: CachePrecision = "u8",
+    dynamic_quantization: DynamicQuantization = True,
+    context_length: ContextLength = None,
+    max_perplexity: MaxPerplexity = 1.0,
+    corpus: Corpus = None,
     python: PythonPath = None,
     wait: WaitS = 0.0,
 ) -> None:
@@ -42,28 +60,29 @@ def export_llm(
 
     Example: `trireme export-llm SmolLM2-135M-Instruct.Q4_1.gguf --name writer`
     """
+    spec = GenerationSpec(
+        checkpoint,
+        name,
+        repository,
+        engine,
+        precision,
+        inference_precision,
+        cache_precision,
+        dynamic_quantization,
+        context_length,
+        max_perplexity,
+        corpus,
+        python,
+    )
+    _export(spec, wait)
+
+
+def _export(spec: GenerationSpec, wait_s: float) -> None:
     from converters.generation.export import export_generation
     from trireme.contract.naming import require_free_name
     from trireme.contract.repository import Repository
 
-    spec = GenerationSpec(
-        checkpoint=checkpoint,
-        name=name,
-        repository=repository,
-        engine=engine,
-        precision=precision,
-        inference_precision=inference_precision,
-        cache_precision=cache_precision,
-        context_length=context_length,
-        max_perplexity_percent=max_perplexity,
-        corpus=corpus,
-        python=python,
-    )
-    Repository(repository).require_writable()
-    require_free_name(repository, name)
+    Repository(spec.repository).require_writable()
+    require_free_name(spec.repository, spec.name)
     with progress_on_stderr("exporting") as progress:
-        manifest = export_generation(spec, progress, wait)
-    for warning in manifest.generator.warnings:
-        stderr.print(f"warning: {warning}", style="yellow", soft_wrap=True)
-    facts = f"{manifest.generator.engine} {manifest.generator.precision}"
-    stdout.print(f"{name} release {manifest.release}: {facts}, {len(manifest.gates)} gates passed", soft_wrap=True)
+        say_release(export_generation(spec, progress, wait_s))

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trireme.cli.console import stdout
-from trireme.cli.writing import WritingOptions, print_answers
+from trireme.cli.writing import WritingOptions, print_answers, with_writing_options
 from trireme.errors import InputError
 from trireme.text_files import read_lines
 
@@ -20,39 +21,40 @@ if TYPE_CHECKING:
 
     Ask = Callable[[Columns], Outputs]
 
-_WRITES = "text-generation"
+Pipeline = Annotated[str, typer.Argument(help="The pipeline's name.")]
+Texts = Annotated[list[str] | None, typer.Argument(help="Texts, unless --input gives them.")]
+Pair = Annotated[
+    list[str] | None, typer.Option(help="Pair tasks: the second text; one for each text, or several for one text.")
+]
+SchemaText = Annotated[
+    str,
+    typer.Option(
+        help="Information extraction: what is asked, text generation: what the answer must be; JSON or @FILE."
+    ),
+]
+Input = Annotated[Path | None, typer.Option(help="A file with one text a line; '-' reads stdin.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object a text, in order.")]
+Url = Annotated[str, typer.Option(help="HTTP address of the server.")]
+Grpc = Annotated[str | None, typer.Option(help="gRPC address of the server; takes the place of --url.")]
+Prompt = Annotated[str | None, typer.Option(help="Embeddings: which of the release's prompts, by its name.")]
+Key = Annotated[str | None, typer.Option(help="A user's key: during a canary it always meets one release.")]
+Timeout = Annotated[float, typer.Option(min=0.001, max=1_000_000, help="Seconds that a request of 64 texts may take.")]
 
 
+@with_writing_options
 def infer(
-    pipeline: Annotated[str, typer.Argument(help="The pipeline's name.")],
-    texts: Annotated[list[str] | None, typer.Argument(help="Texts, unless --input gives them.")] = None,
-    pair: Annotated[
-        list[str] | None,
-        typer.Option(help="Pair tasks: the second text; one for each text, or several for one text."),
-    ] = None,
-    schema: Annotated[
-        str,
-        typer.Option(
-            help="Information extraction: what is asked, text generation: what the answer must be; JSON or @FILE."
-        ),
-    ] = "",
-    input: Annotated[Path | None, typer.Option(help="A file with one text a line; '-' reads stdin.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object a text, in order.")] = False,
-    url: Annotated[str, typer.Option(help="HTTP address of the server.")] = "127.0.0.1:8000",
-    grpc: Annotated[str | None, typer.Option(help="gRPC address of the server; takes the place of --url.")] = None,
-    prompt: Annotated[str | None, typer.Option(help="Embeddings: which of the release's prompts, by its name.")] = None,
-    key: Annotated[str | None, typer.Option(help="A user's key: during a canary it always meets one release.")] = None,
-    timeout: Annotated[
-        float, typer.Option(min=0.001, max=1_000_000, help="Seconds that a request of 64 texts may take.")
-    ] = 30.0,
-    chat: Annotated[bool, typer.Option("--chat", help="Text generation: each text is a user's turn.")] = False,
-    system: Annotated[str, typer.Option(help="Text generation: what the system says before; means --chat.")] = "",
-    max_tokens: Annotated[int | None, typer.Option(min=1, help="Text generation: most tokens of an answer.")] = None,
-    temperature: Annotated[
-        float | None, typer.Option(min=0, max=10, help="Text generation: 0 takes the likeliest token each time.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Text generation: draws the same answer again.")] = None,
-    stop: Annotated[list[str] | None, typer.Option(help="Text generation: a text that ends an answer.")] = None,
+    writing: WritingOptions,
+    pipeline: Pipeline,
+    texts: Texts = None,
+    pair: Pair = None,
+    schema: SchemaText = "",
+    input: Input = None,
+    json: Json = False,
+    url: Url = "127.0.0.1:8000",
+    grpc: Grpc = None,
+    prompt: Prompt = None,
+    key: Key = None,
+    timeout: Timeout = 30.0,
 ) -> None:
     """Ask a pipeline, and print the answer for each text. The server says what the pipeline's task is.
 
@@ -72,19 +74,17 @@ def infer(
 
     `trireme infer writer --chat "Name three rivers" --max-tokens 60`
     """
+    from text_runtime.tasks.text_generation import NAME
     from trireme.client import Client
 
-    address, asked = _address(url, grpc), _texts(texts or [], input)
-    sampling = {"max_tokens": max_tokens, "temperature": temperature, "seed": seed, "stop": stop}
-    given = {name: value for name, value in sampling.items() if value is not None}
-    writing = WritingOptions(chat, system, _schema(schema), key, given)
+    address, asked, schema = _address(url, grpc), _texts(texts or [], input), _schema(schema)
     with Client(address, pipeline, timeout) as client:
-        task_name, ask = client.task_name(), partial(client.infer, prompt=prompt, key=key)
-        if task_name == _WRITES:
-            print_answers(client, list(asked), writing, json)
+        task_name = client.task_name()
+        if task_name == NAME:
+            print_answers(client, asked, replace(writing, schema=schema, key=key), json)
             return
-        if writing.is_given:
-            raise InputError("options", f"{task_name} writes nothing", "leave those of text generation out")
+        writing.require_none(task_name)
+        ask = partial(client.infer, prompt=prompt, key=key)
         (_print_lines if json else _print_view)(task_name, _columns(task_name, asked, pair or [], schema), ask)
 
 
@@ -107,7 +107,7 @@ def _columns(task_name: str, texts: Sequence[str], pairs: Sequence[str], schema:
 
     repeated = list(texts) * len(pairs) if len(texts) == 1 and pairs else list(texts)
     given = {TEXT.name: repeated, TEXT_PAIR.name: list(pairs)}
-    given[SCHEMA.name] = [_schema(schema)] * len(repeated) if schema else []
+    given[SCHEMA.name] = [schema] * len(repeated) if schema else []
     wanted = [tensor.name for tensor in task(task_name).inputs]
     for name, option in ((TEXT_PAIR.name, "--pair"), (SCHEMA.name, "--schema")):
         if name in wanted and len(given[name]) != len(repeated):

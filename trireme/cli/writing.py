@@ -1,11 +1,15 @@
 """`trireme infer` of a pipeline that writes: each prompt's answer, printed as it comes."""
 
+import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from trireme.cli.signatures import own_parameters, with_parameters
 from trireme.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,14 +23,47 @@ class WritingOptions:
 
     is_chat: bool = False
     system: str = ""
+    sampling: dict[str, Any] = field(default_factory=dict)
     schema: str = ""
     key: str | None = None
-    sampling: dict[str, Any] = field(default_factory=dict)
 
-    @property
-    def is_given(self) -> bool:
-        """Whether anything is said that only such a pipeline understands."""
-        return self.is_chat or bool(self.system or self.sampling)
+    def require_none(self, task_name: str) -> None:
+        """Refuse what is said that only a pipeline that writes understands.
+
+        Raises:
+            InputError: something is.
+        """
+        if self.is_chat or self.system or self.sampling:
+            raise InputError("options", f"{task_name} writes nothing", "leave those of text generation out")
+
+
+_CHAT = Annotated[bool, typer.Option("--chat", help="Text generation: each text is a user's turn.")]
+_SYSTEM = Annotated[str, typer.Option(help="Text generation: what the system says before; means --chat.")]
+_SAMPLING = {
+    "max_tokens": Annotated[int | None, typer.Option(min=1, help="Text generation: most tokens of an answer.")],
+    "temperature": Annotated[
+        float | None, typer.Option(min=0, max=10, help="Text generation: 0 takes the likeliest token each time.")
+    ],
+    "seed": Annotated[int | None, typer.Option(min=0, help="Text generation: draws the same answer again.")],
+    "stop": Annotated[list[str] | None, typer.Option(help="Text generation: a text that ends an answer.")],
+}
+
+
+def with_writing_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of pipelines that write, and hand it the `WritingOptions` that they make."""
+    options = [_option("chat", False, _CHAT), _option("system", "", _SYSTEM)]
+    options += [_option(name, None, annotation) for name, annotation in _SAMPLING.items()]
+
+    def run(chat: bool, system: str, **values: Any) -> None:
+        given = {name: values.pop(name) for name in _SAMPLING}
+        sampling = {name: value for name, value in given.items() if value is not None}
+        command(WritingOptions(chat, system, sampling), **values)
+
+    return with_parameters(run, command, [*own_parameters(command), *options])
+
+
+def _option(name: str, default: Any, annotation: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def print_answers(client: "Client", prompts: Sequence[str], options: WritingOptions, is_json: bool) -> None:

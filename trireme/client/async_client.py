@@ -1,6 +1,6 @@
 """Asks one pipeline from asyncio."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Coroutine
 from contextlib import aclosing
 from typing import Any
 
@@ -8,7 +8,7 @@ from tenacity import AsyncRetrying
 
 from text_runtime.tasks import AsyncAsker, Question, TaskMethods, text_generation
 from text_runtime.tasks.answers import Result
-from text_runtime.tasks.text_generation import Generation, Message, Piece, Writing, piece_of, whole
+from text_runtime.tasks.text_generation import Generation, Piece, Writing, WritingMethods, piece_of, whole
 from trireme.client.address import Address
 from trireme.client.async_streams import async_streams
 from trireme.client.async_transports import async_transport
@@ -20,7 +20,9 @@ from trireme.client.sync_streams import Fields
 from trireme.client.wires import release_of
 
 
-class AsyncClient(TaskMethods, AsyncAsker):
+class AsyncClient(
+    TaskMethods, AsyncAsker, WritingMethods[Coroutine[Any, Any, Generation], AsyncGenerator[Piece, None]]
+):
     """`Client` for asyncio: the same methods and errors, to be awaited, in one event loop.
 
     One call's requests travel one after the other; any number of calls travel at once.
@@ -63,31 +65,9 @@ class AsyncClient(TaskMethods, AsyncAsker):
         """A pipeline's raw outputs, whatever its task: for each input one text a row."""
         return await self._infer(columns, self._settings.call(key, timeout_s, prompt))
 
-    async def generate(
-        self,
-        prompt: str | Sequence[Message],
-        *,
-        schema: Mapping[str, Any] | None = None,
-        key: str | None = None,
-        timeout_s: float | None = None,
-        **sampling: Any,
-    ) -> Generation:
-        """See `Client.generate`."""
-        asked = Writing.of(prompt, is_streamed=False, schema=schema, key=key, timeout_s=timeout_s, sampling=sampling)
-        return whole([piece async for piece in self._pieces(asked)])
-
-    def stream(
-        self,
-        prompt: str | Sequence[Message],
-        *,
-        schema: Mapping[str, Any] | None = None,
-        key: str | None = None,
-        timeout_s: float | None = None,
-        **sampling: Any,
-    ) -> AsyncGenerator[Piece, None]:
-        """See `Client.stream`. Close the iterator (`contextlib.aclosing`) where you leave it early."""
-        asked = Writing.of(prompt, is_streamed=True, schema=schema, key=key, timeout_s=timeout_s, sampling=sampling)
-        return self._pieces(asked)
+    async def write_whole(self, asked: Writing) -> Generation:
+        """See the base class."""
+        return whole([piece async for piece in self.write_pieces(asked)])
 
     async def task_name(self) -> str:
         """The pipeline's task, as the server's metadata tells it. Raises as `Client.task_name` does."""
@@ -100,7 +80,7 @@ class AsyncClient(TaskMethods, AsyncAsker):
     async def _send(self, request: Request) -> Reply:
         return await AsyncRetrying(**self._settings.retries.options(request.call))(self._transport.infer, request)
 
-    async def _pieces(self, asked: Writing) -> AsyncGenerator[Piece, None]:
+    async def write_pieces(self, asked: Writing) -> AsyncGenerator[Piece, None]:
         """The pieces of one answer. Until the first is there, what is safe to try again is tried again."""
         require_texts(asked.inputs)
         call = self._settings.call(asked.key, asked.timeout_s)

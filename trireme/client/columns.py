@@ -23,11 +23,7 @@ def require_texts(inputs: Mapping[str, str | bool]) -> None:
         InputError: a text cannot be written as UTF-8.
     """
     for name, value in inputs.items():
-        try:
-            str(value).encode()
-        except UnicodeEncodeError as error:
-            problem = f"is no valid text ({error.reason} at {error.start})"
-            raise InputError(name, problem, "decode it properly first") from error
+        _require_utf8(name, "", str(value))
 
 
 def _checked(name: str, texts: Sequence[str]) -> list[str]:
@@ -36,9 +32,13 @@ def _checked(name: str, texts: Sequence[str]) -> list[str]:
     if isinstance(texts, str) or not all(isinstance(text, str) for text in rows):
         raise TypeError(f"input '{name}' takes a list of texts")
     for row, text in enumerate(rows):
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            problem = f"row {row} is no valid text ({error.reason} at {error.start})"
-            raise InputError(name, problem, "decode it properly first") from error
+        _require_utf8(name, f"row {row} ", text)
     return rows
+
+
+def _require_utf8(name: str, place: str, text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        problem = f"{place}is no valid text ({error.reason} at {error.start})"
+        raise InputError(name, problem, "decode it properly first") from error

@@ -1,15 +1,14 @@
 """Asks one pipeline and waits for the answers."""
 
 import itertools
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator
 from contextlib import closing
-from typing import Any
 
 from tenacity import Retrying
 
 from text_runtime.tasks import Question, SyncAsker, TaskMethods, text_generation
 from text_runtime.tasks.answers import Result
-from text_runtime.tasks.text_generation import Generation, Message, Piece, Writing, piece_of, whole
+from text_runtime.tasks.text_generation import Generation, Piece, Writing, WritingMethods, piece_of, whole
 from trireme.client.address import Address
 from trireme.client.columns import checked, require_texts
 from trireme.client.exchange import Call, Columns, Outputs, Reply, Request, Signature, joined, requests_of
@@ -20,7 +19,7 @@ from trireme.client.sync_transports import sync_transport
 from trireme.client.wires import release_of
 
 
-class Client(TaskMethods, SyncAsker):
+class Client(TaskMethods, SyncAsker, WritingMethods[Generation, Generator[Piece, None, None]]):
     """A pipeline's client. Its methods are the tasks; the one that fits is the pipeline's own.
 
     Lists of any length are cut into requests of 64 rows, sent one after the other, and answered in order. `timeout_s`
@@ -73,35 +72,9 @@ class Client(TaskMethods, SyncAsker):
         """A pipeline's raw outputs, whatever its task: for each input one text a row."""
         return self._infer(columns, self._settings.call(key, timeout_s, prompt))
 
-    def generate(
-        self,
-        prompt: str | Sequence[Message],
-        *,
-        schema: Mapping[str, Any] | None = None,
-        key: str | None = None,
-        timeout_s: float | None = None,
-        **sampling: Any,
-    ) -> Generation:
-        """The whole answer to a prompt (text-generation): a text to continue, or the messages of a conversation.
-
-        `schema` is a JSON schema that the answer meets. `sampling` are vLLM's names, such as `max_tokens`,
-        `temperature`, `seed` and `stop`; see `SamplingParameters`.
-        """
-        asked = Writing.of(prompt, is_streamed=False, schema=schema, key=key, timeout_s=timeout_s, sampling=sampling)
-        return whole(list(self._pieces(asked)))
-
-    def stream(
-        self,
-        prompt: str | Sequence[Message],
-        *,
-        schema: Mapping[str, Any] | None = None,
-        key: str | None = None,
-        timeout_s: float | None = None,
-        **sampling: Any,
-    ) -> Generator[Piece, None, None]:
-        """The answer to a prompt as it is written; otherwise as `generate`. Closing the iterator cancels it."""
-        asked = Writing.of(prompt, is_streamed=True, schema=schema, key=key, timeout_s=timeout_s, sampling=sampling)
-        return self._pieces(asked)
+    def write_whole(self, asked: Writing) -> Generation:
+        """See the base class."""
+        return whole(list(self.write_pieces(asked)))
 
     def task_name(self) -> str:
         """The pipeline's task, as the server's metadata tells it.
@@ -118,7 +91,7 @@ class Client(TaskMethods, SyncAsker):
     def _send(self, request: Request) -> Reply:
         return Retrying(**self._settings.retries.options(request.call))(self._transport.infer, request)
 
-    def _pieces(self, asked: Writing) -> Generator[Piece, None, None]:
+    def write_pieces(self, asked: Writing) -> Generator[Piece, None, None]:
         """The pieces of one answer. Until the first is there, what is safe to try again is tried again."""
         require_texts(asked.inputs)
         call = self._settings.call(asked.key, asked.timeout_s)

@@ -2,10 +2,8 @@
 
 import itertools
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from text_runtime.routing.split import side_name
 from text_runtime.tasks import Answer, Asked, Task, columns_of, rows_of
@@ -18,6 +16,7 @@ from trireme.promotion.replica import Replica
 from trireme.promotion.shadow_report import ShadowReport
 from trireme.promotion.shadow_streams import compare_streams
 from trireme.promotion.spec import PromotionSpec
+from trireme.promotion.stopwatch import for_seconds
 
 _TOGETHER = 16  # rows whose order is compared, where a task's answers have one
 
@@ -40,15 +39,14 @@ def shadow_recorded(spec: PromotionSpec, release: int, seconds: float, rows: Seq
     control = Replica(spec.targets()[0])
     pairs = (
         [_ask(control, task, side_name(spec.pipeline, number), row, taken) for number, taken in durations.items()]
-        for row in _for_seconds(seconds, itertools.cycle(asked))
+        for row in for_seconds(seconds, itertools.cycle(asked))
     )
     try:
         while some := list(itertools.islice(pairs, _TOGETHER)):
             report.add(len(some), task.agreements(*zip(*some, strict=True)))
     finally:
         control.close()
-    for number, taken in durations.items():
-        report.median_s[number], report.p99_s[number] = map(float, np.percentile(taken, [50, 99]))
+    report.time(durations)
     return _recorded(spec, release, current, report)
 
 
@@ -90,15 +88,6 @@ def _require_inputs(task: Task[Any], number: int, row: Asked) -> None:
     for name in sorted(wanted ^ set(row)):
         problem = f"row {number} has none" if name in wanted else f"{task.name} takes none"
         raise InputError(name, problem, f"give rows of {', '.join(tensor.name for tensor in task.inputs)}")
-
-
-def _for_seconds(seconds: float, rows: Iterable[Asked]) -> Iterator[Asked]:
-    """Rows until the time is over; at least one."""
-    deadline = time.monotonic() + seconds
-    for row in rows:
-        yield row
-        if time.monotonic() > deadline:
-            return
 
 
 def _ask(control: Replica, task: Task[Any], model: str, row: Asked, durations: list[float]) -> Answer:

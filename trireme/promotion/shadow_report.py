@@ -1,7 +1,9 @@
 """What a comparison of a staged release with the current one has found."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from trireme.promotion.agreement import Agreement
 
@@ -23,6 +25,11 @@ class ShadowReport:
         """Note texts that were asked, and what could be told of them."""
         self.texts += texts
         self.compared += Agreement(sum(agreements), len(agreements))
+
+    def time(self, durations: Mapping[int, Sequence[float]]) -> None:
+        """Note the seconds of each release's requests."""
+        for number, taken in durations.items():
+            self.median_s[number], self.p99_s[number] = map(float, np.percentile(taken, [50, 99]))
 
     @property
     def agreement(self) -> float:

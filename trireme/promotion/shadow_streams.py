@@ -7,9 +7,7 @@ both are asked for the likeliest token after the prompt and some of its words: h
 import itertools
 import json
 import time
-from collections.abc import Iterator, Sequence
-
-import numpy as np
+from collections.abc import Sequence
 
 from text_runtime.generation.tensors import EXCLUDE_INPUT, SAMPLING_PARAMETERS, TEXT_INPUT
 from text_runtime.routing.split import side_name
@@ -19,6 +17,7 @@ from trireme.promotion.golden import golden_of
 from trireme.promotion.replica import Replica
 from trireme.promotion.shadow_report import ShadowReport
 from trireme.promotion.spec import PromotionSpec
+from trireme.promotion.stopwatch import for_seconds
 
 _ANSWER_TOKENS = 12
 _PLACES = 4
@@ -40,12 +39,11 @@ def compare_streams(
     report, durations = ShadowReport(), {number: list[float]() for number in releases}
     control = Replica(spec.targets()[0])
     try:
-        for prompt in _for_seconds(seconds, itertools.cycle(asked)):
+        for prompt in for_seconds(seconds, itertools.cycle(asked)):
             report.add(1, _agreements(control, spec.pipeline, prompt, durations))
     finally:
         control.close()
-    for number, taken in durations.items():
-        report.median_s[number], report.p99_s[number] = map(float, np.percentile(taken, [50, 99]))
+    report.time(durations)
     return report
 
 
@@ -78,12 +76,3 @@ def _write(control: Replica, model: str, prompt: str, tokens: int) -> str:
         EXCLUDE_INPUT.name: True,
     }
     return control.write(model, inputs).text
-
-
-def _for_seconds(seconds: float, prompts: Iterator[str]) -> Iterator[str]:
-    """Prompts until the time is over; at least one."""
-    deadline = time.monotonic() + seconds
-    for prompt in prompts:
-        yield prompt
-        if time.monotonic() > deadline:
-            return

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from text_runtime.manifest import SourceFacts
+from text_runtime.facts import SourceFacts
 
 Message = Mapping[str, str]
 """One turn of a conversation: `role` and `content`."""
@@ -48,6 +48,8 @@ class CausalSource(ABC):
 
     facts: SourceFacts
     traits: CausalTraits
+    stored_precision: str = ""
+    """What the weights are in where they cannot be had in another precision; empty where they can."""
 
     @abstractmethod
     def write_model(self, folder: Path) -> None:

@@ -15,7 +15,9 @@ from converters.generation.sources.base import CausalSource, CausalTraits, Conti
 from converters.generation.sources.gguf_tables import read_tables
 from converters.generation.sources.gguf_tokenizer import write_gguf_tokenizer
 from converters.paddle_runtime import quiet
-from text_runtime.manifest import SourceFacts, sha256_of
+from text_runtime.facts import SourceFacts
+from text_runtime.generation.engines import last_line
+from text_runtime.manifest import sha256_of
 from trireme.errors import CheckpointError, MissingLibraryError
 
 _MODEL_FILES = ("openvino_model", "openvino_tokenizer", "openvino_detokenizer")
@@ -32,6 +34,7 @@ class GgufSource(CausalSource):
         self._tokenizer = _convert(path, self._folder)
         self._graph: CausalGraph | None = None
         tables = self._tables
+        self.stored_precision = tables.precision
         self.facts = SourceFacts("gguf", path.name, tables.architecture, {path.name: sha256_of(path)})
         self.traits = CausalTraits(
             tables.context_length,
@@ -42,11 +45,6 @@ class GgufSource(CausalSource):
             tables.special_tokens,
             tables.named_tokens,
         )
-
-    @property
-    def stored_precision(self) -> str:
-        """What the file's weights are in."""
-        return self._tables.precision
 
     def write_model(self, folder: Path) -> None:
         """See the base class."""
@@ -75,7 +73,7 @@ class GgufSource(CausalSource):
         try:
             prompt: str = self._tokenizer.apply_chat_template([dict(each) for each in messages], True)
         except RuntimeError as error:
-            problem = f"its chat template refuses the conversation ({str(error).splitlines()[-1].strip()})"
+            problem = f"its chat template refuses the conversation ({last_line(error)})"
             raise CheckpointError(self._path, problem, "ask it with texts alone") from error
         return prompt
 
@@ -131,5 +129,5 @@ def _convert(path: Path, folder: Path) -> Any:
             openvino_genai.LLMPipeline(str(link), "CPU", enable_save_ov_model=True)
             return openvino_genai.Tokenizer(str(folder))
     except RuntimeError as error:
-        problem = f"OpenVINO GenAI does not read it ({str(error).splitlines()[-1].strip()})"
+        problem = f"OpenVINO GenAI does not read it ({last_line(error)})"
         raise CheckpointError(path, problem, "export the checkpoint that it was made of") from error

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from text_runtime.encoder.batching import Batcher, BatchingSettings, SubBatch
 from text_runtime.encoder.engines import Engine
 from text_runtime.encoder.isolation import isolated
-from text_runtime.manifest import EncoderFacts, EncoderManifest
+from text_runtime.facts import EncoderFacts
+from text_runtime.manifest import EncoderManifest
 
 Array = npt.NDArray[Any]
 Answer = Callable[[int, Array], None]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from text_runtime.encoder.cpu import usable_cores
 from text_runtime.encoder.engines.base import EngineSpec
-from text_runtime.manifest import EncoderFacts
+from text_runtime.facts import EncoderFacts
 
 _SMALL_MODEL_BYTES = 64 << 20
 _THREADS_OF_A_LARGE_MODEL = 4

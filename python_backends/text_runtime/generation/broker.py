@@ -113,11 +113,6 @@ class Broker:
         self._thread = threading.Thread(target=self._run, name="broker", daemon=True)
         self._thread.start()
 
-    @property
-    def streams(self) -> int:
-        """How many answers are under way."""
-        return len(self._streams)
-
     def start(self, stream: Stream) -> None:
         """Begin an answer.
 

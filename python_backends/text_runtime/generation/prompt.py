@@ -13,10 +13,10 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
+from text_runtime.facts import GeneratorFacts
 from text_runtime.generation.chat import ChatTemplate, read_messages
 from text_runtime.generation.files import SPECIAL_TOKENS_NAME, TEMPLATE_NAME, TOKENIZER_NAME
 from text_runtime.generation.sampling import SamplingParameters
-from text_runtime.manifest import GeneratorFacts
 
 _MARKS = range(0xE000, 0xF900)
 """A private area of Unicode: two of its characters stand around a user's special tokens while the template renders, and

@@ -93,17 +93,18 @@ def _text(values: Values, name: str) -> str:
     content: bytes = found[0]
     if len(content) > MOST_PROMPT_BYTES:
         raise ValueError(f"input '{name}' has {len(content):,} bytes; {MOST_PROMPT_BYTES:,} at most")
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"input '{name}' is not UTF-8 ({error.reason} at byte {error.start})") from error
+    return _decoded(name, content)
 
 
 def _words(values: Values, name: str) -> list[str]:
     """The texts of an input that may have several, without empty ones."""
     found = values[name].ravel().tolist() if name in values else []
+    return [_decoded(name, word) for word in found if word]
+
+
+def _decoded(name: str, content: bytes) -> str:
     try:
-        return [word.decode("utf-8") for word in found if word]
+        return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ValueError(f"input '{name}' is not UTF-8 ({error.reason} at byte {error.start})") from error
 

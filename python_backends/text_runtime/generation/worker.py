@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from text_runtime.generation.engines import EngineSettings, Generator, load_generator
+from text_runtime.generation.engines import EngineSettings, Generator, last_line, load_generator
 from text_runtime.generation.messages import (
     Command,
     CommandReader,
@@ -63,7 +63,7 @@ def main(arguments: list[str]) -> int:
         try:
             _serve(generator, commands, reports)
         except RuntimeError as error:  # after which an engine cannot be used any more
-            _report(reports, Failed(_gist(error)))
+            _report(reports, Failed(last_line(error)))
             return 1
     return 0
 
@@ -71,12 +71,6 @@ def main(arguments: list[str]) -> int:
 def _end_with_parent() -> None:
     """Have the kernel kill this process when the thread that started it ends, which outlives it otherwise."""
     ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-
-
-def _gist(error: Exception) -> str:
-    """The last line of an engine's error: before it stand its own files and lines."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(error).__name__
 
 
 def _settings(order: Order) -> EngineSettings:

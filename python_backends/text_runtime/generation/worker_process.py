@@ -73,11 +73,6 @@ class WorkerProcess:
             reason = first.reason if isinstance(first, Failed) else f"its process ended with {self._process.returncode}"
             raise EngineError(f"the engine does not load: {reason}")
 
-    @property
-    def pid(self) -> int:
-        """Its process's number."""
-        return self._process.pid
-
     def send(self, command: Command) -> None:
         """Pass a command on. One to a process that has ended is lost, and `reports` ends."""
         with self._lock:

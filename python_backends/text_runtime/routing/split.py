@@ -3,6 +3,7 @@
 import hashlib
 import random
 from dataclasses import dataclass
+from typing import Any
 
 _RESOLUTION = 1_000_000
 
@@ -40,6 +41,17 @@ class Split:
     def _point(self, key: str) -> float:
         digest = hashlib.blake2b(f"{self.pipeline}/{self.candidate}/{key}".encode(), digest_size=8).digest()
         return int.from_bytes(digest, "big") % _RESOLUTION / _RESOLUTION
+
+
+def texts_of(config: dict[str, Any]) -> dict[str, str]:
+    """The parameters of a router model's config, as Triton hands it to a Python backend."""
+    return {name: value["string_value"] for name, value in config["parameters"].items()}
+
+
+def key_of(parameters: dict[str, Any]) -> str | None:
+    """The user's key among a request's own parameters; None where it names none."""
+    key = parameters.get("key")
+    return None if key is None else str(key)
 
 
 def parse_split(pipeline: str, parameters: dict[str, str]) -> Split:

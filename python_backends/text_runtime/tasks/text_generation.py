@@ -5,9 +5,10 @@ client has its own way to ask it.
 """
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from text_runtime.generation.tensors import (
     EXCLUDE_INPUT,
@@ -26,6 +27,9 @@ from text_runtime.generation.tensors import (
 NAME = "text-generation"
 METHOD = "generate"
 """The clients' method that asks it; `stream` does so piece by piece."""
+
+Whole = TypeVar("Whole")
+Pieces = TypeVar("Pieces")
 
 Message = Mapping[str, str]
 """One turn of a conversation: its `role` and its `content`."""
@@ -67,30 +71,65 @@ class Writing:
     key: str | None = None
     timeout_s: float | None = None
 
-    @classmethod
-    def of(
-        cls,
+
+class WritingMethods(ABC, Generic[Whole, Pieces]):
+    """The task as two methods of a client; what they give is an async client's to be awaited or iterated as such."""
+
+    @abstractmethod
+    def write_whole(self, asked: Writing) -> Whole:
+        """Ask, and give the answer when it is whole."""
+
+    @abstractmethod
+    def write_pieces(self, asked: Writing) -> Pieces:
+        """Ask, and give the answer's pieces as they come."""
+
+    def generate(
+        self,
         prompt: str | Sequence[Message],
         *,
-        is_streamed: bool,
         schema: Mapping[str, Any] | None = None,
         key: str | None = None,
         timeout_s: float | None = None,
-        sampling: Mapping[str, Any],
-    ) -> "Writing":
-        """A prompt (a text to continue, or the messages of a conversation) with how it is to be answered."""
-        is_text = isinstance(prompt, str)
-        inputs: dict[str, str | bool] = {
-            TEXT_INPUT.name if is_text else MESSAGES.name: prompt
-            if isinstance(prompt, str)
-            else json.dumps([dict(message) for message in prompt], ensure_ascii=False),
-            STREAM.name: is_streamed,
-            EXCLUDE_INPUT.name: True,
-            SAMPLING_PARAMETERS.name: json.dumps(dict(sampling), ensure_ascii=False),
-        }
-        if schema is not None:
-            inputs[RESPONSE_FORMAT.name] = json.dumps({"type": "json_schema", "json_schema": {"schema": dict(schema)}})
-        return cls(inputs, key, timeout_s)
+        **sampling: Any,
+    ) -> Whole:
+        """The whole answer to a prompt (text-generation): a text to continue, or the messages of a conversation.
+
+        `schema` is a JSON schema that the answer meets. `sampling` are vLLM's names, such as `max_tokens`,
+        `temperature`, `seed` and `stop`; see `SamplingParameters`.
+        """
+        return self.write_whole(Writing(_inputs(prompt, schema, sampling, is_streamed=False), key, timeout_s))
+
+    def stream(
+        self,
+        prompt: str | Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        key: str | None = None,
+        timeout_s: float | None = None,
+        **sampling: Any,
+    ) -> Pieces:
+        """The answer to a prompt as it is written; otherwise as `generate`.
+
+        Closing the iterator cancels it. Leave an async client's early in `contextlib.aclosing`.
+        """
+        return self.write_pieces(Writing(_inputs(prompt, schema, sampling, is_streamed=True), key, timeout_s))
+
+
+def _inputs(
+    prompt: str | Sequence[Message], schema: Mapping[str, Any] | None, sampling: Mapping[str, Any], is_streamed: bool
+) -> dict[str, str | bool]:
+    inputs: dict[str, str | bool] = {
+        STREAM.name: is_streamed,
+        EXCLUDE_INPUT.name: True,
+        SAMPLING_PARAMETERS.name: json.dumps(dict(sampling), ensure_ascii=False),
+    }
+    if isinstance(prompt, str):
+        inputs[TEXT_INPUT.name] = prompt
+    else:
+        inputs[MESSAGES.name] = json.dumps([dict(message) for message in prompt], ensure_ascii=False)
+    if schema is not None:
+        inputs[RESPONSE_FORMAT.name] = json.dumps({"type": "json_schema", "json_schema": {"schema": dict(schema)}})
+    return inputs
 
 
 def piece_of(fields: Mapping[str, Any], release: int | None) -> Piece:

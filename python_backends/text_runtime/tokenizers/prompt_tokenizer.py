@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
-from text_runtime.manifest import TokenizerFacts
+from text_runtime.facts import TokenizerFacts
 from text_runtime.tasks.schema import ANSWER_END
 from text_runtime.tensors import SCHEMA
 from text_runtime.tokenizers.tokenizer import FILE_NAME

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from text_runtime.manifest import TokenizerFacts
+from text_runtime.facts import TokenizerFacts
 from text_runtime.tasks.base import Tensors
 from text_runtime.tasks.schema import half_width, parse_schema
 from text_runtime.tensors import (

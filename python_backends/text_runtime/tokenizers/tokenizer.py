@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
-from text_runtime.manifest import TokenizerFacts
+from text_runtime.facts import TokenizerFacts
 from text_runtime.tokenizers.windows import (
     MAX_WINDOWS,
     Beginning,

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy.typing as npt
 
-from text_runtime.manifest import EncoderFacts
+from text_runtime.facts import EncoderFacts
 
 
 class Engine(Protocol):

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from text_runtime.facts import GeneratorFacts
 from text_runtime.generation.messages import Load, Start, Tokens
-from text_runtime.manifest import GeneratorFacts
 
 CHUNK_TOKENS = 256
 """A long prompt is read in pieces of so many tokens, so that it holds up nobody's next token for long."""
+QUANTIZATION_GROUP = 32
+"""So many activations share a scale where they are rounded to int8 on the fly."""
 
 
 @dataclass(frozen=True)
@@ -55,3 +57,9 @@ class Generator(ABC):
     @abstractmethod
     def load(self) -> Load:
         """How busy it is."""
+
+
+def last_line(error: Exception) -> str:
+    """The last line of an error of an engine's: before it stand its own files and lines."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__

@@ -2,17 +2,23 @@
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import openvino
 import openvino_genai as genai
 
-from text_runtime.generation.engines.base import CHUNK_TOKENS, EngineSettings, Generator
+from text_runtime.facts import GeneratorFacts
+from text_runtime.generation.engines.base import (
+    CHUNK_TOKENS,
+    QUANTIZATION_GROUP,
+    EngineSettings,
+    Generator,
+    last_line,
+)
 from text_runtime.generation.messages import Load, Start, Tokens
 from text_runtime.generation.sampling import SamplingParameters
-from text_runtime.manifest import GeneratorFacts
 
 _FINISHED = {genai.GenerationFinishReason.STOP: "stop", genai.GenerationFinishReason.LENGTH: "length"}
 _ENDED = {genai.GenerationStatus.FINISHED, genai.GenerationStatus.STOP, genai.GenerationStatus.CANCEL}
@@ -25,7 +31,6 @@ class _Sequence:
 
     handle: Any
     wants_logprobs: bool
-    taken: int = field(default=0)
 
 
 class OpenVinoGenerator(Generator):
@@ -46,7 +51,7 @@ class OpenVinoGenerator(Generator):
         try:
             handle = self._pipeline.add_request(start.sequence, ids, config)
         except RuntimeError as error:
-            raise ValueError(_gist(error)) from error
+            raise ValueError(last_line(error)) from error
         self._sequences[start.sequence] = _Sequence(handle, start.sampling.logprobs > 0)
 
     def cancel(self, sequence: int) -> None:
@@ -107,15 +112,6 @@ class OpenVinoGenerator(Generator):
         return Tokens(number, ids[:kept], logprobs, finish)
 
 
-def load(settings: EngineSettings) -> Generator:
-    """Load a release's graph, and run it once."""
-    generator = OpenVinoGenerator(settings)
-    generator.start(Start(0, [min(1, settings.facts.token_rows - 1)] * 2, SamplingParameters(max_tokens=2)))
-    while not generator.is_idle:
-        generator.step()
-    return generator
-
-
 def _scheduling(settings: EngineSettings) -> Any:
     scheduling = genai.SchedulerConfig()
     scheduling.cache_size = settings.cache_gib
@@ -130,6 +126,7 @@ def _properties(facts: GeneratorFacts, threads: int) -> dict[str, Any]:
     return {
         "INFERENCE_PRECISION_HINT": facts.inference_precision,
         "KV_CACHE_PRECISION": facts.cache_precision,
+        "DYNAMIC_QUANTIZATION_GROUP_SIZE": QUANTIZATION_GROUP if facts.dynamic_quantization else 0,
         "INFERENCE_NUM_THREADS": threads,
     }
 
@@ -157,9 +154,3 @@ def _config(sampling: SamplingParameters, schema: str, end_ids: set[int]) -> Any
     if schema:
         config.structured_output_config = genai.StructuredOutputConfig(json_schema=schema)
     return config
-
-
-def _gist(error: Exception) -> str:
-    """The last line of an error of the engine's: before it stand its own files and lines."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(error).__name__

@@ -109,15 +109,6 @@ class VllmGenerator(Generator):
         self._running.discard(sequence)
 
 
-def load(settings: EngineSettings) -> Generator:
-    """Load a release's checkpoint, and run it once."""
-    generator = VllmGenerator(settings)
-    generator.start(Start(0, [min(1, settings.facts.token_rows - 1)] * 2, SamplingParameters(max_tokens=2)))
-    while not generator.is_idle:
-        generator.step()
-    return generator
-
-
 def _parameters(sampling: SamplingParameters, schema: str, end_ids: list[int]) -> Any:
     from vllm import SamplingParams
     from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams

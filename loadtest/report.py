@@ -13,8 +13,20 @@ _QUANTILES = (0.5, 0.9, 0.95, 0.99)
 
 
 @dataclass(frozen=True)
+class Writing:
+    """How one protocol's answers were written: tokens a second of all users together, and milliseconds."""
+
+    tokens_per_s: float
+    first_token_ms: dict[str, float]
+    between_tokens_ms: dict[str, float]
+
+
+@dataclass(frozen=True)
 class Row:
-    """One protocol's requests. Latencies are milliseconds, as clients saw them; failed requests count too."""
+    """One protocol's requests. Latencies are milliseconds, as clients saw them; failed requests count too.
+
+    `writing` is there for pipelines that write.
+    """
 
     protocol: str
     requests: int
@@ -22,6 +34,7 @@ class Row:
     requests_per_s: float
     rows_per_s: float
     latency_ms: dict[str, float]
+    writing: Writing | None = None
 
 
 @dataclass(frozen=True)
@@ -54,7 +67,10 @@ class Report:
 
     def to_tables(self) -> Group:
         """The report as a person reads it."""
-        return Group(self._rows_table(), *([self._failures_table()] if self.failures else []))
+        tables = [self._rows_table()]
+        if any(row.writing for row in self.rows):
+            tables.append(self._writing_table())
+        return Group(*tables, *([self._failures_table()] if self.failures else []))
 
     def _rows_table(self) -> Table:
         quantiles = self.rows[0].latency_ms if self.rows else {}
@@ -68,6 +84,17 @@ class Report:
             table.add_row(row.protocol, str(row.requests), str(row.failures), *rates, *latencies)
         return table
 
+    def _writing_table(self) -> Table:
+        table = Table("protocol", title="ms to the first token, and between tokens", box=SIMPLE, padding=0)
+        heads = [f"{part} p{100 * each:.0f}" for part in ("first", "between") for each in _QUANTILES]
+        for head in ("tokens/s", *heads):
+            table.add_column(head, justify="right")
+        for row in self.rows:
+            if row.writing is not None:
+                times = (*row.writing.first_token_ms.values(), *row.writing.between_tokens_ms.values())
+                table.add_row(row.protocol, f"{row.writing.tokens_per_s:.1f}", *(f"{value:.1f}" for value in times))
+        return table
+
     def _failures_table(self) -> Table:
         table = Table("protocol", "count", "failure", title="failures", box=SIMPLE, padding=0)
         for failure in self.failures:
@@ -75,14 +102,23 @@ class Report:
         return table
 
 
-def row_of(entry: Any, protocol: str, rows: int, seconds: float) -> Row:
+def row_of(entry: Any, protocol: str, rows: int, seconds: float, writing: Writing | None) -> Row:
     """A protocol's row from Locust's statistics of it."""
-    quantiles = ((each, entry.get_response_time_percentile(each)) for each in _QUANTILES)
-    latency_ms = {f"p{100 * each:.0f}": float(value) for each, value in quantiles}
+    latency_ms = _quantiles(entry)
     rate = entry.num_requests / seconds
     good_rows = (entry.num_requests - entry.num_failures) * rows
     latency_ms["max"] = float(entry.max_response_time)
-    return Row(protocol, entry.num_requests, entry.num_failures, rate, good_rows / seconds, latency_ms)
+    return Row(protocol, entry.num_requests, entry.num_failures, rate, good_rows / seconds, latency_ms, writing)
+
+
+def writing_of(entry: Any, first: Any, between: Any, seconds: float) -> Writing:
+    """How a protocol's answers were written, from Locust's statistics, whose lengths are tokens."""
+    return Writing(entry.total_content_length / seconds, _quantiles(first), _quantiles(between))
+
+
+def _quantiles(entry: Any) -> dict[str, float]:
+    quantiles = ((each, entry.get_response_time_percentile(each)) for each in _QUANTILES)
+    return {f"p{100 * each:.0f}": float(value) for each, value in quantiles}
 
 
 def failures_of(errors: Any) -> list[Failure]:

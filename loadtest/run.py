@@ -8,7 +8,8 @@ import gevent
 from locust.env import Environment
 from locust.event import Events
 
-from loadtest.report import Report, failures_of, row_of
+from loadtest.report import Report, Row, failures_of, row_of, writing_of
+from loadtest.sessions import BETWEEN_TOKENS, FIRST_TOKEN
 from loadtest.settings import Settings
 from loadtest.users import LoadPlan, user_types
 
@@ -36,10 +37,18 @@ def run(settings: Settings, load: Load) -> Report:
     environment: Any = Environment(user_classes=types, events=Events(), stop_timeout=settings.timeout_s)
     environment.plan = plan
     seconds = _drive(environment, Load(max(load.users, len(types)), load.seconds))
-    protocols = [each.protocol for each in types]
-    entries = [environment.stats.get(settings.pipeline, protocol) for protocol in protocols]
-    rows = [row_of(*pair, settings.rows, seconds) for pair in zip(entries, protocols, strict=True)]
+    rows = [_row(environment.stats, plan, each.protocol, seconds) for each in types]
     return Report(settings.pipeline, load.users, seconds, rows, failures_of(environment.stats.errors))
+
+
+def _row(stats: Any, plan: LoadPlan, protocol: str, seconds: float) -> Row:
+    pipeline = plan.settings.pipeline
+    entry = stats.get(pipeline, protocol)
+    writing = None
+    if plan.is_writing:
+        first, between = (stats.get(f"{pipeline} {part}", protocol) for part in (FIRST_TOKEN, BETWEEN_TOKENS))
+        writing = writing_of(entry, first, between, seconds)
+    return row_of(entry, protocol, plan.settings.rows, seconds, writing)
 
 
 def _drive(environment: Any, load: Load) -> float:

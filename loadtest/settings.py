@@ -11,7 +11,8 @@ DEFAULT_CORPUS = Path("examples/sentiment/reviews.txt")
 class Settings:
     """`http` and `grpc` are `host:port`; an empty one is left alone. Every user sends `rows` texts a request.
 
-    `schema` is what an extraction asks, as JSON; no other task looks at it.
+    `schema` is what an extraction asks, as JSON; no other task looks at it. A pipeline that writes takes one text a
+    request as its prompt, and writes at most `max_tokens`.
     """
 
     pipeline: str = "sentiment"
@@ -21,6 +22,7 @@ class Settings:
     rows: int = 1
     schema: str = '["时间", "地点", "人物"]'
     timeout_s: float = 10.0
+    max_tokens: int = 64
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -28,6 +30,8 @@ class Settings:
             raise ValueError("name at least one of the HTTP and the gRPC address")
         if self.rows < 1:
             raise ValueError(f"rows {self.rows}: a request has at least one row")
+        if self.max_tokens < 1:
+            raise ValueError(f"max_tokens {self.max_tokens}: an answer has at least one token")
         if self.timeout_s <= 0:
             raise ValueError(f"timeout_s {self.timeout_s} is not positive")
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from trireme.text_files import read_texts
+
 _PROSE = Path(__file__).parent / "prose.txt"
 
 PROMPTS = (
@@ -43,7 +45,6 @@ def prose(corpus: Path | None) -> list[str]:
     """Real texts, a paragraph each: the user's, or a few pages that come with Trireme.
 
     Raises:
-        OSError: the file cannot be read.
+        TextFileError: the file cannot be read, or holds no text.
     """
-    lines = (corpus or _PROSE).read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if line.strip()]
+    return read_texts(corpus or _PROSE)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
+from converters.calibration import TaskTexts
 from converters.gates import require_passed
 from converters.generation.gates import GenerationCandidate, run_gates
 from converters.generation.golden import record_golden
@@ -15,9 +16,9 @@ from converters.generation.graph import GRAPH_NAME
 from converters.generation.precisions import compress_weights
 from converters.generation.sources import open_causal_source
 from converters.generation.sources.base import CausalSource
-from converters.generation.spec import GenerationSpec
+from converters.generation.spec import VLLM, GenerationSpec
 from converters.publish import Draft, draft
-from text_runtime.facts import GeneratorFacts
+from text_runtime.facts import CalibrationFacts, GeneratorFacts
 from text_runtime.generation.files import SPECIAL_TOKENS_NAME, TEMPLATE_NAME, TOKENIZER_NAME
 from text_runtime.golden import FILE_NAME as GOLDEN_NAME
 from text_runtime.manifest import GENERATION_FAMILY, GenerationManifest
@@ -26,11 +27,15 @@ from trireme.contract.locking import building
 from trireme.contract.pipelines import GENERATION_TASK, GenerationContract, Step
 from trireme.contract.repository import Repository
 from trireme.errors import CheckpointError
+from trireme.text_files import read_texts
 
 _log = logging.getLogger(__name__)
 Progress = Callable[[str], None]
-_MODELS = {"openvino-genai": GRAPH_NAME, "vllm": "config.json"}
+_MODELS = {"openvino-genai": GRAPH_NAME, VLLM: "config.json"}
 """The file that stands for the model, by the engine that loads it."""
+_COMPUTED_IN = {"fp32": "f32", "fp16": "f16", "bf16": "bf16"}
+"""What vLLM computes in, and keeps its cache in, by the weights' precision."""
+_CALIBRATION_TEXTS, _CALIBRATION_TOKENS = 128, 512
 _COMPRESSED = {"int8", "int4"}
 
 
@@ -54,7 +59,7 @@ def _publish(
     spec: GenerationSpec, source: CausalSource, precision: str, current: Draft, progress: Progress
 ) -> GenerationManifest:
     folder = current.steps[Step.GENERATOR]
-    _write_model(spec, source, folder, progress)
+    _write_model(spec, source, precision, folder, progress)
     source.write_tokenizer(folder / TOKENIZER_NAME)
     (folder / TEMPLATE_NAME).write_text(source.traits.chat_template, encoding="utf-8")
     (folder / SPECIAL_TOKENS_NAME).write_text(json.dumps(source.traits.named_tokens), encoding="utf-8")
@@ -68,17 +73,29 @@ def _publish(
     return current.publish(replace(manifest, gates=tuple(rows)))
 
 
-def _write_model(spec: GenerationSpec, source: CausalSource, folder: Path, progress: Progress) -> None:
+def _write_model(spec: GenerationSpec, source: CausalSource, precision: str, folder: Path, progress: Progress) -> None:
     """What the engine loads: OpenVINO's graph, or the checkpoint as Hugging Face lays it out."""
-    if spec.engine == "vllm":
+    if spec.engine == VLLM:
         progress("writing the checkpoint")
-        source.write_checkpoint(folder)
+        source.write_checkpoint(folder, precision)
         return
     progress("writing the graph")
     source.write_model(folder)
     if spec.precision in _COMPRESSED and not source.stored_precision:
         progress(f"compressing the weights to {spec.precision}")
-        compress_weights(folder, spec.precision)
+        compress_weights(folder, spec.precision, spec.method, _rows(spec, source))
+
+
+def _rows(spec: GenerationSpec, source: CausalSource) -> list[list[int]]:
+    """The calibration texts as token ids, as far as a method looks at them."""
+    if not (spec.method and spec.calibration):
+        return []
+    rows = [ids[:_CALIBRATION_TOKENS] for ids in source.tokenize(_calibration_texts(spec.calibration))]
+    return [ids for ids in rows if len(ids) > 1]
+
+
+def _calibration_texts(path: Path) -> list[str]:
+    return list(TaskTexts(read_texts(path), None).spread(_CALIBRATION_TEXTS).texts)
 
 
 def _precision(spec: GenerationSpec, source: CausalSource) -> str:
@@ -99,6 +116,7 @@ def _facts(spec: GenerationSpec, source: CausalSource, precision: str) -> Genera
     if wanted > traits.context_length:
         problem = f"--context-length {wanted} does not fit the model, which takes {traits.context_length} tokens"
         raise CheckpointError(spec.checkpoint, problem, f"give at most {traits.context_length}")
+    own = _COMPUTED_IN.get(precision, "f32") if spec.engine == VLLM else None
     return GeneratorFacts(
         engine=spec.engine,
         precision=precision,
@@ -107,10 +125,18 @@ def _facts(spec: GenerationSpec, source: CausalSource, precision: str) -> Genera
         token_rows=traits.token_rows,
         end_ids=traits.end_ids,
         begin_id=traits.begin_id,
-        inference_precision=spec.inference_precision,
-        cache_precision=spec.cache_precision,
+        inference_precision=own or spec.inference_precision or "f32",
+        cache_precision=own or spec.cache_precision or "u8",
+        calibration=_calibration(spec),
         dynamic_quantization=spec.dynamic_quantization and precision in _COMPRESSED,
     )
+
+
+def _calibration(spec: GenerationSpec) -> CalibrationFacts | None:
+    if not (spec.method and spec.calibration):
+        return None
+    texts = TaskTexts(_calibration_texts(spec.calibration), None)
+    return CalibrationFacts(spec.method, len(texts.texts), texts.sha256)
 
 
 def _manifest(spec: GenerationSpec, source: CausalSource, facts: GeneratorFacts, release: int) -> GenerationManifest:

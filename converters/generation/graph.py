@@ -64,13 +64,18 @@ class CausalGraph:
         return found, margins
 
     def _run(self, ids: Sequence[int], past: int) -> npt.NDArray[np.float32]:
-        tokens = len(ids)
-        feeds: dict[str, npt.NDArray[Any]] = {
-            "input_ids": np.array([ids], dtype=np.int64),
-            "attention_mask": np.ones((1, past + tokens), dtype=np.int64),
-            "position_ids": np.arange(past, past + tokens, dtype=np.int64)[None],
-            "beam_idx": np.zeros(1, dtype=np.int32),
-        }
-        result = self._request.infer({name: feeds[name] for name in self._inputs})
+        result = self._request.infer(feeds_of(ids, self._inputs, past))
         logits: npt.NDArray[np.float32] = np.asarray(result[0], dtype=np.float32)[0].copy()
         return logits
+
+
+def feeds_of(ids: Sequence[int], inputs: set[str], past: int = 0) -> dict[str, npt.NDArray[Any]]:
+    """What a stateful graph is given for the tokens of one text, `past` of which it has read before."""
+    tokens = len(ids)
+    feeds: dict[str, npt.NDArray[Any]] = {
+        "input_ids": np.array([ids], dtype=np.int64),
+        "attention_mask": np.ones((1, past + tokens), dtype=np.int64),
+        "position_ids": np.arange(past, past + tokens, dtype=np.int64)[None],
+        "beam_idx": np.zeros(1, dtype=np.int32),
+    }
+    return {name: feeds[name] for name in inputs}

@@ -21,6 +21,10 @@ PACKAGES = (
     "tokenizers==0.22.2",
     "onnx==1.23.2",
     "onnxscript==0.7.2",
+    "optimum-intel==2.2.0",
+    "openvino==2026.4.1",
+    "openvino-tokenizers==2026.4.1.0",
+    "nncf==3.4.0",
     "sentencepiece==0.2.1",
     "protobuf",
 )

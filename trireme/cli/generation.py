@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from converters.generation.precisions import METHODS
 from converters.generation.spec import CACHE_PRECISIONS, ENGINES, INFERENCE_PRECISIONS, PRECISIONS, GenerationSpec
 from trireme.cli.console import REPOSITORY, RepositoryOption, progress_on_stderr, say_release
 from trireme.cli.release_options import PythonPath, WaitS
@@ -13,12 +14,28 @@ from trireme.cli.words import one_of
 Model = Annotated[Path, typer.Argument(help="A GGUF file, or a folder that `save_pretrained` wrote.")]
 Name = Annotated[str, typer.Option(help="The pipeline's name, as clients will call it.")]
 Engine = Annotated[str, one_of(ENGINES, "What runs the model.")]
+Method = Annotated[
+    str,
+    one_of(METHODS, "How int4 weights are found by looking at real texts.", show_default="without texts"),
+]
+Calibration = Annotated[
+    Path | None,
+    typer.Option(
+        help="A few hundred real texts, one a line, that a --method looks at. The gates read others.",
+        exists=True,
+        dir_okay=False,
+    ),
+]
 Precision = Annotated[
     str | None,
     one_of(PRECISIONS, "Of the weights.", show_default="what a GGUF file has, and fp32 for other checkpoints"),
 ]
-InferencePrecision = Annotated[str, one_of(INFERENCE_PRECISIONS, "What the engine computes in.")]
-CachePrecision = Annotated[str, one_of(CACHE_PRECISIONS, "What the KV cache is kept in.")]
+InferencePrecision = Annotated[
+    str | None, one_of(INFERENCE_PRECISIONS, "What the engine computes in.", show_default="f32; vLLM: as the weights")
+]
+CachePrecision = Annotated[
+    str | None, one_of(CACHE_PRECISIONS, "What the KV cache is kept in.", show_default="u8; vLLM: as the weights")
+]
 DynamicQuantization = Annotated[
     bool,
     typer.Option(
@@ -44,9 +61,11 @@ def export_llm(
     repository: RepositoryOption = REPOSITORY,
     engine: Engine = ENGINES[0],
     precision: Precision = None,
-    inference_precision: InferencePrecision = "f32",
-    cache_precision: CachePrecision = "u8",
+    inference_precision: InferencePrecision = None,
+    cache_precision: CachePrecision = None,
     dynamic_quantization: DynamicQuantization = True,
+    method: Method = "",
+    calibration: Calibration = None,
     context_length: ContextLength = None,
     max_perplexity: MaxPerplexity = 1.0,
     corpus: Corpus = None,
@@ -58,7 +77,8 @@ def export_llm(
     The release is converted, held against the source's own library on token ids, chat template, greedy answers and
     real text, and published only if every gate passes.
 
-    Example: `trireme export-llm SmolLM2-135M-Instruct.Q4_1.gguf --name writer`
+    Example: `trireme export-llm SmolLM2-135M-Instruct.Q4_1.gguf --name writer`, or of a folder:
+    `trireme export-llm ./my-llama --name writer --precision int4 --method awq --calibration texts.txt`
     """
     spec = GenerationSpec(
         checkpoint,
@@ -69,6 +89,8 @@ def export_llm(
         inference_precision,
         cache_precision,
         dynamic_quantization,
+        method,
+        calibration,
         context_length,
         max_perplexity,
         corpus,

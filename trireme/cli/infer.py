@@ -81,6 +81,7 @@ def infer(
     with Client(address, pipeline, timeout) as client:
         task_name = client.task_name()
         if task_name == NAME:
+            _require_no_rows(pair or [], prompt)
             print_answers(client, asked, replace(writing, schema=schema, key=key), json)
             return
         writing.require_none(task_name)
@@ -92,6 +93,13 @@ def _address(url: str, grpc: str | None) -> "Address":
     from trireme.client.address import Address
 
     return Address.parse(f"grpc://{grpc.removeprefix('grpc://')}" if grpc else url)
+
+
+def _require_no_rows(pairs: Sequence[str], prompt: str | None) -> None:
+    """Refuse what only a task of rows understands."""
+    for option, given in (("--pair", pairs), ("--prompt", prompt)):
+        if given:
+            raise InputError(option, "a pipeline that writes takes none", f"leave {option} out")
 
 
 def _texts(given: Sequence[str], path: Path | None) -> Sequence[str]:

@@ -16,6 +16,7 @@ from trireme.client.columns import checked, require_texts
 from trireme.client.exchange import Call, Columns, Outputs, Reply, Request, Signature, joined, requests_of
 from trireme.client.retries import Retries
 from trireme.client.settings import ClientSettings
+from trireme.client.stream_failures import broken_off, require_end
 from trireme.client.sync_streams import Fields
 from trireme.client.wires import release_of
 
@@ -86,19 +87,21 @@ class AsyncClient(
         call = self._settings.call(asked.key, asked.timeout_s)
         self._settings.require_task(await self._described(call), text_generation.NAME)
         retrying = AsyncRetrying(**self._settings.retries.options(call))
-        begun: tuple[list[Fields], AsyncGenerator[Fields, None]] = await retrying(self._begun, call, asked)
-        first, rest = begun
+        begun: tuple[Piece, AsyncGenerator[Fields, None]] = await retrying(self._begun, call, asked)
+        piece, rest = begun
         async with aclosing(rest):
-            for each in first:
-                yield _piece(each)
+            yield piece
             async for fields in rest:
-                yield _piece(fields)
+                piece = _piece(fields)
+                yield piece
+        require_end(piece, self._settings.address.location)
 
-    async def _begun(self, call: Call, asked: Writing) -> tuple[list[Fields], AsyncGenerator[Fields, None]]:
-        """A stream of which the first response has come."""
+    async def _begun(self, call: Call, asked: Writing) -> tuple[Piece, AsyncGenerator[Fields, None]]:
+        """The first piece of a stream, and the responses that follow."""
         responses = self._streams.stream(call, asked.inputs)
-        first = await anext(responses, None)
-        return [] if first is None else [first], responses
+        async for fields in responses:
+            return _piece(fields), responses
+        raise broken_off(self._settings.address.location)
 
     async def _described(self, call: Call) -> Signature:
         """What the pipeline takes and gives: asked once, since a contract never changes."""

@@ -1,6 +1,5 @@
 """Asks one pipeline and waits for the answers."""
 
-import itertools
 from collections.abc import Generator
 from contextlib import closing
 
@@ -14,6 +13,7 @@ from trireme.client.columns import checked, require_texts
 from trireme.client.exchange import Call, Columns, Outputs, Reply, Request, Signature, joined, requests_of
 from trireme.client.retries import Retries
 from trireme.client.settings import ClientSettings
+from trireme.client.stream_failures import broken_off, require_end
 from trireme.client.sync_streams import Fields, sync_streams
 from trireme.client.sync_transports import sync_transport
 from trireme.client.wires import release_of
@@ -96,15 +96,20 @@ class Client(TaskMethods, SyncAsker, WritingMethods[Generation, Generator[Piece,
         require_texts(asked.inputs)
         call = self._settings.call(asked.key, asked.timeout_s)
         self._settings.require_task(self._described(call), text_generation.NAME)
-        first, rest = Retrying(**self._settings.retries.options(call))(self._begun, call, asked)
+        piece, rest = Retrying(**self._settings.retries.options(call))(self._begun, call, asked)
         with closing(rest):
-            for fields in itertools.chain(first, rest):
-                yield piece_of(fields, release_of(fields["model_version"]))
+            yield piece
+            for fields in rest:
+                piece = _piece(fields)
+                yield piece
+        require_end(piece, self._settings.address.location)
 
-    def _begun(self, call: Call, asked: Writing) -> tuple[list[Fields], Generator[Fields, None, None]]:
-        """A stream of which the first response has come."""
+    def _begun(self, call: Call, asked: Writing) -> tuple[Piece, Generator[Fields, None, None]]:
+        """The first piece of a stream, and the responses that follow."""
         responses = self._streams.stream(call, asked.inputs)
-        return list(itertools.islice(responses, 1)), responses
+        for fields in responses:
+            return _piece(fields), responses
+        raise broken_off(self._settings.address.location)
 
     def _described(self, call: Call) -> Signature:
         """What the pipeline takes and gives: asked once, since a contract never changes."""
@@ -112,3 +117,7 @@ class Client(TaskMethods, SyncAsker, WritingMethods[Generation, Generator[Piece,
             retrying = Retrying(**self._settings.retries.options(call))
             self._signature = retrying(self._transport.signature, call)
         return self._signature
+
+
+def _piece(fields: Fields) -> Piece:
+    return piece_of(fields, release_of(fields["model_version"]))

@@ -13,6 +13,9 @@ from text_runtime.facts import SourceFacts
 Message = Mapping[str, str]
 """One turn of a conversation: `role` and `content`."""
 Logits = npt.NDArray[np.float32]
+OPENVINO_FILES = tuple(
+    f"openvino_{part}.{suffix}" for part in ("model", "tokenizer", "detokenizer") for suffix in ("xml", "bin")
+)
 
 
 @dataclass(frozen=True)
@@ -55,8 +58,7 @@ class CausalSource(ABC):
     def write_model(self, folder: Path) -> None:
         """Write what OpenVINO GenAI reads.
 
-        That is the stateful graph in fp32, `openvino_model.xml`, and the tokenizer, `openvino_tokenizer.xml` and
-        `openvino_detokenizer.xml`, each with its `.bin`.
+        These are `OPENVINO_FILES`: the stateful graph in fp32, the tokenizer, and the detokenizer.
 
         Raises:
             CheckpointError: the model cannot be converted.
@@ -71,19 +73,21 @@ class CausalSource(ABC):
         """
 
     @abstractmethod
-    def write_checkpoint(self, folder: Path) -> None:
+    def write_checkpoint(self, folder: Path, precision: str) -> None:
         """Write the checkpoint in Hugging Face's layout (`config.json`, safetensors, tokenizer), as vLLM reads it.
+
+        The weights are in `fp32`, `fp16` or `bf16`.
 
         Raises:
             CheckpointError: this kind of source has none.
         """
 
     @abstractmethod
-    def tokenize(self, texts: Sequence[str], has_special_tokens: bool) -> list[list[int]]:
+    def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         """Encode with the source's own tokenizer.
 
-        With `has_special_tokens` words such as `<|im_end|>` in a text become that special token, and what the tokenizer
-        puts around a text is added; without, they are read as plain text, and nothing is added.
+        Words such as `<|im_end|>` in a text become that special token, and what the tokenizer puts before a text is
+        added.
         """
 
     @abstractmethod

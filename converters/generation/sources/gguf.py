@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from converters.generation.graph import CausalGraph
-from converters.generation.sources.base import CausalSource, CausalTraits, Continuation, Logits, Message
+from converters.generation.sources.base import OPENVINO_FILES, CausalSource, CausalTraits, Continuation, Logits, Message
 from converters.generation.sources.gguf_tables import read_tables
 from converters.generation.sources.gguf_tokenizer import write_gguf_tokenizer
 from converters.paddle_runtime import quiet
@@ -19,8 +19,6 @@ from text_runtime.facts import SourceFacts
 from text_runtime.generation.engines import last_line
 from text_runtime.manifest import sha256_of
 from trireme.errors import CheckpointError, MissingLibraryError
-
-_MODEL_FILES = ("openvino_model", "openvino_tokenizer", "openvino_detokenizer")
 
 
 class GgufSource(CausalSource):
@@ -48,24 +46,23 @@ class GgufSource(CausalSource):
 
     def write_model(self, folder: Path) -> None:
         """See the base class."""
-        for stem in _MODEL_FILES:
-            for suffix in (".xml", ".bin"):
-                shutil.copy(self._folder / f"{stem}{suffix}", folder / f"{stem}{suffix}")
+        for name in OPENVINO_FILES:
+            shutil.copy(self._folder / name, folder / name)
 
     def write_tokenizer(self, path: Path) -> None:
         """See the base class."""
         write_gguf_tokenizer(self._tables, path, self._path)
 
-    def write_checkpoint(self, folder: Path) -> None:
+    def write_checkpoint(self, folder: Path, precision: str) -> None:
         """See the base class."""
         problem = "a GGUF file is no checkpoint in Hugging Face's layout, which this engine reads"
         raise CheckpointError(
             self._path, problem, "export the checkpoint that it was made of, or choose another engine"
         )
 
-    def tokenize(self, texts: Sequence[str], has_special_tokens: bool) -> list[list[int]]:
-        """See the base class. OpenVINO's tokenizer always obeys special tokens."""
-        begin = [self.traits.begin_id] if has_special_tokens and self.traits.begin_id is not None else []
+    def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
+        """See the base class."""
+        begin = [] if self.traits.begin_id is None else [self.traits.begin_id]
         return [begin + self._encode(text) for text in texts]
 
     def render_chat(self, messages: Sequence[Message]) -> str:

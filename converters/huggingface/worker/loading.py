@@ -25,6 +25,7 @@ _HEADS = {
 }
 _PRETRAINING = ("AutoModelForMaskedLM", "AutoModelForPreTraining")
 """Heads that an encoder is trained with and that are thrown away when it is used for embeddings."""
+_CAUSAL = "AutoModelForCausalLM"
 _SAVE_AGAIN = "save it again with save_pretrained"
 
 
@@ -80,7 +81,31 @@ def load_model(folder: str, config: Any, task: str) -> tuple[Any, list[str]]:
     Raises:
         Refusal: the architecture does not serve the task, the weights do not load, or some of them are not used.
     """
-    auto = getattr(transformers, _head_of(config, task))
+    model, found = _load(folder, config, getattr(transformers, _head_of(config, task)))
+    unexpected = sorted(found["unexpected_keys"])
+    allowed = _pretraining_weights(config) if task == "embedding" and unexpected else set()
+    _require_all_used(model, [name for name in unexpected if name not in allowed])
+    return model, sorted(found["missing_keys"])
+
+
+def load_causal_model(folder: str, config: Any) -> tuple[Any, list[str]]:
+    """The model that writes, in fp32 and evaluation mode, and the names of the weights that the files lack.
+
+    Raises:
+        Refusal: the folder holds no causal language model, its weights do not load, or some of them are not used.
+    """
+    named = (getattr(config, "architectures", None) or [None])[0]
+    fitting = _class_names(_CAUSAL, config)
+    if not fitting or (named is not None and named not in fitting):
+        problem = f"{named or config.model_type} is no causal language model"
+        raise Refusal(problem, "give one, such as a LlamaForCausalLM; other tasks have `trireme export`")
+    model, found = _load(folder, config, getattr(transformers, _CAUSAL))
+    _require_all_used(model, sorted(found["unexpected_keys"]))
+    return model, sorted(found["missing_keys"])
+
+
+def _load(folder: str, config: Any, auto: Any) -> tuple[Any, dict[str, Any]]:
+    """The model of an auto class, and what the library says of the weights that it found."""
     named = {"attn_implementation": "eager", _dtype_name(): torch.float32, "output_loading_info": True}
     try:
         weights = mislabelled_weights(folder)
@@ -93,9 +118,8 @@ def load_model(folder: str, config: Any, task: str) -> tuple[Any, list[str]]:
         raise
     except Exception as error:
         raise Refusal(f"the weights do not load ({_reason(error)})", _SAVE_AGAIN) from error
-    _require_all_used(model, config, task, sorted(found["unexpected_keys"]))
     model.eval()
-    return model, sorted(found["missing_keys"])
+    return model, found
 
 
 def require_needed_weights(output: Any, model: Any, missing: list[str]) -> None:
@@ -139,9 +163,7 @@ def _class_names(kind: str, config: Any) -> set[str]:
     return {entry.__name__ for entry in (found if isinstance(found, (tuple, list)) else (found,))}
 
 
-def _require_all_used(model: Any, config: Any, task: str, unexpected: list[str]) -> None:
-    allowed = _pretraining_weights(config) if task == "embedding" and unexpected else set()
-    unused = [name for name in unexpected if name not in allowed]
+def _require_all_used(model: Any, unused: list[str]) -> None:
     if unused:
         problem = f"{len(unused)} weights of the file are not used by {type(model).__name__}, {unused[0]} the first"
         raise Refusal(problem, "give the checkpoint in the architecture that it was trained in, or take them out")

@@ -1,16 +1,16 @@
 """Reads calls from stdin and writes results to stdout, one JSON object a line each way, until stdin ends.
 
 A call is `{"call": NAME, "arguments": {...}}`. A result is `{"value": ...}`, or `{"refused": {"problem", "remedy"}}`,
-`{"failed": "..."}` for what nobody expected, or `{"missing": NAME}` where the interpreter lacks a library. Arrays
-travel as `{"shape", "dtype", "base64"}`.
+`{"failed": "..."}` for what nobody expected, or `{"missing": NAME}` where the interpreter lacks a library. An array
+travels as `{"npy": PATH}`, a file that the caller deletes.
 """
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import sys
+import tempfile
 import traceback
 from typing import Any
 
@@ -53,5 +53,10 @@ def _answer(session: Any, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _encoded(array: Any) -> dict[str, Any]:
-    """A numpy array as JSON can carry it."""
-    return {"shape": array.shape, "dtype": str(array.dtype), "base64": base64.b64encode(array.tobytes()).decode()}
+    """A numpy array as a file in the scratch folder."""
+    import numpy as np
+
+    handle, path = tempfile.mkstemp(suffix=".npy")
+    with os.fdopen(handle, "wb") as stream:
+        np.save(stream, array)
+    return {"npy": path}

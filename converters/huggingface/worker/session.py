@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.metadata
 from typing import Any
 
 import numpy as np
 import torch
 import transformers
 
-from . import answers, graph, loading, sentence, tokens
+from . import answers, causal, graph, loading, sentence, tokens
 from .heads import LogitsHead, PooledEncoder, SentenceEncoder
 from .refusal import Refusal, gist
 
@@ -24,7 +25,7 @@ class Session:
     """Answers the calls of the protocol; see `loop`."""
 
     def __init__(self) -> None:
-        self.opened: OpenedFolder | None = None
+        self.opened: OpenedFolder | causal.OpenedCausalModel | None = None
 
     def reply(self, call: str, arguments: dict[str, Any]) -> Any:
         """The libraries' versions, the facts of a folder that is opened, or what that folder's public methods give."""
@@ -32,6 +33,9 @@ class Session:
             return versions()
         if call == "open":
             self.opened = OpenedFolder(**arguments)
+            return self.opened.facts()
+        if call == "open_causal":
+            self.opened = causal.OpenedCausalModel(**arguments)
             return self.opened.facts()
         return getattr(self.opened, call)(**arguments)
 
@@ -43,6 +47,8 @@ def versions() -> dict[str, str]:
         import sentence_transformers
 
         found["sentence-transformers"] = sentence_transformers.__version__
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        found["optimum-intel"] = importlib.metadata.version("optimum-intel")
     return found
 
 

@@ -59,8 +59,13 @@ class PromptReader:
         Raises:
             ValueError: it is empty, or too long.
         """
-        encode = self._ids if sampling.parse_special_tokens else self._plain_ids
-        return self._checked(Prompt(self._begun(encode(text)), text), sampling)
+        return self._checked(Prompt(self.encode(text, sampling.parse_special_tokens), text), sampling)
+
+    def encode(self, text: str, parse_special_tokens: bool) -> list[int]:
+        """The token ids that a text to be continued has, however many; none where it has nothing to read."""
+        ids = self._ids(text) if parse_special_tokens else self._plain_ids(text)
+        begin = self._facts.begin_id
+        return ids if begin is None or not ids else [begin, *ids]
 
     def read_chat(self, messages: str, sampling: SamplingParameters) -> Prompt:
         """A conversation, as JSON, to be answered.
@@ -113,10 +118,6 @@ class PromptReader:
     def most_tokens(self, prompt: Prompt, sampling: SamplingParameters) -> int:
         """How many tokens an answer may have: what the caller asks for, as far as the context has room."""
         return min(sampling.max_tokens, self._facts.context_length - len(prompt.ids))
-
-    def _begun(self, ids: list[int]) -> list[int]:
-        begin = self._facts.begin_id
-        return ids if begin is None or not ids else [begin, *ids]
 
     def _ids(self, text: str) -> list[int]:
         return list(self.tokenizer.encode(text, add_special_tokens=False).ids)

@@ -125,6 +125,8 @@ def _inputs(
     }
     if isinstance(prompt, str):
         inputs[TEXT_INPUT.name] = prompt
+    elif isinstance(prompt, Mapping):
+        raise ValueError("a conversation is a list of messages, and this is one message: put it into a list")
     else:
         inputs[MESSAGES.name] = json.dumps([dict(message) for message in prompt], ensure_ascii=False)
     if schema is not None:
@@ -146,7 +148,13 @@ def piece_of(fields: Mapping[str, Any], release: int | None) -> Piece:
 
 
 def whole(pieces: Sequence[Piece]) -> Generation:
-    """The answer that pieces make together, at least one."""
+    """The answer that pieces make together.
+
+    Raises:
+        ValueError: there are none.
+    """
+    if not pieces:
+        raise ValueError("an answer has at least one piece")
     last = pieces[-1]
     return Generation(
         text="".join(piece.text for piece in pieces),

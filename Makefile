@@ -13,7 +13,7 @@ WITH_TORCH = @python=$$($(RUN)/trireme hf-environment --folder $(HUGGINGFACE)) \
 	|| { echo "skipped: the environment could not be made, for the reason above"; exit 0; }; \
 	TRIREME_HF_PYTHON="$$python"
 
-.PHONY: help demo demo-generation serve test test-huggingface test-vllm drill-huggingface drill drill-kills bench loadtest lint fix check-generated clean
+.PHONY: help demo demo-generation serve test test-huggingface test-vllm drill-huggingface drill drill-kills bench bench-generation loadtest lint fix check-generated clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -45,6 +45,12 @@ drill-huggingface: $(STAMP) ## Compare strings by chance with the library, and e
 
 bench: $(STAMP) ## Measure the demo and a large model against their ceilings and peers; writes reports/
 	$(RUN)/python -m examples.sentiment.benchmark
+
+bench-generation: $(STAMP) ## Measure the demo's language model against its engine alone, and FastAPI + transformers
+	@python=$$($(RUN)/trireme hf-environment --folder $(HUGGINGFACE)) \
+		&& $$python -m pip install -qq --disable-pip-version-check accelerate fastapi gguf uvicorn \
+		|| echo "without FastAPI + transformers, for the reason above"; \
+	TRIREME_HF_PYTHON="$$python" $(RUN)/python -m examples.generation.benchmark
 
 loadtest: $(STAMP) ## Locust against a served demo for 20 s; fails on any failure
 	$(RUN)/python -m examples.sentiment.loadtest

@@ -27,12 +27,14 @@ from text_runtime.generation.prompt import PromptReader
 from text_runtime.generation.requests import Asked, Values, read_request
 from text_runtime.generation.schema_trial import SchemaTrials
 from text_runtime.generation.tensors import (
+    CANCEL_TICKET,
     FINISH_REASON,
     INPUTS,
     ISSUED_TICKET,
     LOGPROBS,
     NUM_INPUT_TOKENS,
     NUM_OUTPUT_TOKENS,
+    STREAM_TOKEN,
     TEXT_OUTPUT,
     TICKET,
 )
@@ -58,6 +60,7 @@ class _Visit:
     asked: Asked
     deadline: int
     desk: Any
+    token: str = ""
     pen: Any = None
     beats: int = 0
     failure: Exception | None = None
@@ -100,7 +103,7 @@ class TritonPythonModel:
                 if ticket is None:
                     self._admit(request, sender)
                 else:
-                    self._go_on(request, sender, int(ticket.as_numpy()[0]))
+                    self._take_ticket(request, sender, ticket.as_numpy()[0].decode())
             except Exception as error:  # an exception that escapes would fail the others too
                 self._metrics.refuse()
                 with contextlib.suppress(Exception):  # one that has had its last word already
@@ -123,8 +126,19 @@ class TritonPythonModel:
         parameters = orjson.loads(request.parameters() or "{}")
         asked = read_request(_values(request), parameters, self._reader)
         number = next(self._numbers)
-        self._visits[number] = _Visit(asked, deadline_ns(request.timeout()), sender)
+        token = str(parameters.get(STREAM_TOKEN, ""))
+        self._visits[number] = _Visit(asked, deadline_ns(request.timeout()), sender, token)
         _send_ticket(sender, number)
+
+    def _take_ticket(self, request: Any, sender: Any, ticket: str) -> None:
+        """A call that belongs to a stream: its second one, a beat, or a router's word that its caller has gone."""
+        if not ticket.startswith(CANCEL_TICKET):
+            self._go_on(request, sender, int(ticket))
+            return
+        token = ticket.removeprefix(CANCEL_TICKET)
+        for number in [number for number, visit in list(self._visits.items()) if token and visit.token == token]:
+            self._leave(number)
+        sender.send(flags=_FINAL)
 
     def _go_on(self, request: Any, sender: Any, number: int) -> None:
         """The second call of a request, and its beats."""

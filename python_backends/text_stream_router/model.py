@@ -1,8 +1,8 @@
 """The Triton backend `text_stream_router`: stands in for a pipeline that writes during a canary.
 
 Each request goes, whole, to the ensemble of one release, and every piece of the answer goes on to the caller as it
-comes. A caller who leaves is not heard of during a canary: a model that has asked its sender for cancellations is never
-unloaded by Triton 2.51, and a stream that a model asks for cannot be cancelled. Such an answer is written to its end.
+comes. A caller who leaves is heard of here, since Triton calls this model directly; the generator is told by a call of
+its own, since a stream that this model asks for cannot be cancelled in Triton 2.51.
 
 Both sides answer different requests, and free-running answers differ soon whatever the releases are. So a sample of the
 requests is asked once more on both sides, for the first token alone and the likeliest one, and these are compared.
@@ -10,8 +10,9 @@ requests is asked once more on both sides, for the first token alone and the lik
 
 import threading
 import time
+import uuid
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,15 @@ import triton_python_backend_utils as pb_utils
 
 from text_runtime.deadlines import deadline_ns, timeout_us
 from text_runtime.generation.tensors import (
+    CANCEL_TICKET,
     EXCLUDE_INPUT,
     FINISH_REASON,
     NUM_OUTPUT_TOKENS,
     SAMPLING_PARAMETERS,
     STREAM,
+    STREAM_TOKEN,
     TEXT_OUTPUT,
+    TICKET,
 )
 from text_runtime.refusals import refusal
 from text_runtime.routing.sampling import Sampler
@@ -33,6 +37,7 @@ from text_runtime.routing.split import key_of, parse_split, side_name, texts_of
 from text_runtime.routing.stream_metrics import StreamMetrics, StreamRecord
 
 _THREADS = 256
+_LOOK_EVERY_S = 0.3
 _DRAIN_S = 30.0
 _COMPARISONS_MAX = 2
 _COPY_TIMEOUT_US = 10_000_000
@@ -49,6 +54,8 @@ class _Stream:
     release: int
     sender: Any
     deadline: int
+    token: str = field(default_factory=lambda: uuid.uuid4().hex)
+    is_cancelled: bool = False
 
 
 class TritonPythonModel:
@@ -66,6 +73,9 @@ class TritonPythonModel:
         self._lock = threading.Lock()
         self._sampler = Sampler()
         self._metrics = StreamMetrics(pb_utils, self._split)
+        self._ended = threading.Event()
+        self._watch = threading.Thread(target=self._watch_until_ended, name="cancellations", daemon=True)
+        self._watch.start()
 
     def execute(self, requests: list[Any]) -> None:
         """Pass every request on; the pieces of its answer are sent as they come."""
@@ -81,6 +91,8 @@ class TritonPythonModel:
         deadline = time.monotonic() + _DRAIN_S
         while self._streams and time.monotonic() < deadline:
             time.sleep(0.01)
+        self._ended.set()
+        self._watch.join()
         self._metrics.close()
 
     def _stream(self, request: Any, sender: Any) -> _Stream:
@@ -100,7 +112,8 @@ class TritonPythonModel:
         except Exception as error:  # a call without any answer would hang
             record.fail()
             self._end(stream, _failure(str(error)))
-        self._metrics.count(record)
+        if not stream.is_cancelled:
+            self._metrics.count(record)
         self._compare_sometimes(stream)
 
     def _relay(self, stream: _Stream, record: StreamRecord) -> None:
@@ -116,9 +129,9 @@ class TritonPythonModel:
         self._end(stream)
 
     def _end(self, stream: _Stream, *last: Any) -> None:
-        stream.sender.send(*last, flags=_FINAL)
         with self._lock:
             self._streams.discard(stream)
+        stream.sender.send(*last, flags=_FINAL)
 
     def _asked(self, release: int, inputs: dict[str, Any], stream: _Stream) -> Any:
         """The responses of one release, as they come."""
@@ -127,12 +140,36 @@ class TritonPythonModel:
             requested_output_names=[],
             inputs=[pb_utils.Tensor(name, values) for name, values in inputs.items()],
             timeout=timeout_us(stream.deadline),
-            **({"parameters": stream.parameters} if stream.parameters else {}),
+            parameters={**stream.parameters, STREAM_TOKEN: stream.token},
         ).exec(decoupled=True)
+
+    def _watch_until_ended(self) -> None:
+        while not self._ended.wait(_LOOK_EVERY_S):
+            self._look()
+
+    def _look(self) -> None:
+        """A method of its own: a name that is left with a sender would keep Triton from unloading the model."""
+        with self._lock:
+            streams = [stream for stream in self._streams if not stream.is_cancelled]
+        for stream in streams:
+            if stream.sender.is_cancelled():
+                stream.is_cancelled = True
+                self._cancel(stream)
+
+    def _cancel(self, stream: _Stream) -> None:
+        ticket = np.array([f"{CANCEL_TICKET}{stream.token}".encode()], dtype=np.object_)
+        responses = pb_utils.InferenceRequest(
+            model_name=f"{self._split.pipeline}_generator",
+            model_version=stream.release,
+            requested_output_names=[],
+            inputs=[pb_utils.Tensor(TICKET.name, ticket)],
+        ).exec(decoupled=True)
+        for _ in responses:
+            pass
 
     def _compare_sometimes(self, stream: _Stream) -> None:
         is_chosen = self._split.is_candidates(None) if self._split.is_mirror else self._sampler.is_chosen()
-        if is_chosen and self._comparing < _COMPARISONS_MAX:
+        if is_chosen and not stream.is_cancelled and self._comparing < _COMPARISONS_MAX:
             self._comparing += 1
             self._comparers.submit(self._compare, stream)
 

@@ -150,6 +150,16 @@ def test_a_canary_splits_streams_and_counts_both_sides(server: Server, spec: Pro
     assert counted.agreement.texts > 0
 
 
+def test_a_caller_who_leaves_during_a_canary_is_heard_of_on_either_side(server: Server, spec: PromotionSpec) -> None:
+    with canary(server, spec, 2) as (client, counted):
+        for index in range(8):
+            stream = client.stream("The sea", key=str(index), max_tokens=2000, ignore_eos=True)
+            next(stream)
+            stream.close()
+        until(lambda: not running_sequences(server), 2)
+    assert all(not side.failures for side in counted.sides.values())
+
+
 def test_shadow_tells_a_release_that_writes_alike_from_one_that_writes_nonsense(
     server: Server, spec: PromotionSpec, moved_repository: Path
 ) -> None:

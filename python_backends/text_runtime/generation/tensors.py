@@ -56,5 +56,9 @@ OUTPUTS = (TEXT_OUTPUT, FINISH_REASON, LOGPROBS, NUM_INPUT_TOKENS, NUM_OUTPUT_TO
 
 TICKET = _input("ticket", DataType.STRING)
 """Which stream a call belongs to. It runs inside the ensemble only."""
+CANCEL_TICKET = "cancel:"
+"""Begins the ticket by which a router says that the caller of a stream has gone; its token follows."""
+STREAM_TOKEN = "stream_token"
+"""The request parameter by which a router names a stream."""
 ISSUED_TICKET = TensorSpec("issued_ticket", DataType.STRING, (1,))
 """The same on its way out of the call that admits a request."""

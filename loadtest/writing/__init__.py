@@ -1,0 +1,1 @@
+"""Measures pipelines that write beside their ceiling and their peers."""

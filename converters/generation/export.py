@@ -128,6 +128,7 @@ def _facts(spec: GenerationSpec, source: CausalSource, precision: str) -> Genera
         inference_precision=own or spec.inference_precision or "f32",
         cache_precision=own or spec.cache_precision or "u8",
         calibration=_calibration(spec),
+        prompt_lookup=spec.prompt_lookup,
         dynamic_quantization=spec.dynamic_quantization and precision in _COMPRESSED,
     )
 

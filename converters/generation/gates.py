@@ -6,8 +6,9 @@ foretells the text.
 """
 
 import math
+import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import numpy as np
 from converters.corpus import generated_texts, texts_with
 from converters.generation.corpus import CONVERSATIONS, PROMPTS, prose
 from converters.generation.graph import GRAPH_NAME, CausalGraph
-from converters.generation.served import served
+from converters.generation.served import ServedEngine, served
 from converters.generation.sources.base import CausalSource, Continuation, Logits
 from converters.generation.spec import GenerationSpec
 from converters.limits import relative_difference
@@ -28,11 +29,14 @@ from trireme.errors import CheckpointError, GateError
 _TEXTS, _LONGEST_TEXT = 300, 1000
 _PROSE_TOKENS = 192
 _ANSWER_TOKENS = 24
+_LONG_ANSWER_TOKENS, _PASSES = 48, 3
 _LOGITS_LIMIT = 1e-4
 _TIE = 1e-3
 """A margin between the first two tokens below which rounding may decide."""
 _LOSSY_TIE = 0.2
 """The same where a cache or products in low precision round more."""
+_ROUNDED_TIE = 0.5
+"""The same where one token is computed by another kernel than several, and activations are rounded after each."""
 _LEAST_AGREEMENT = {"bf16": 0.98, "int8": 0.93, "int4": 0.0}
 
 
@@ -83,8 +87,12 @@ def run_gates(candidate: GenerationCandidate) -> Iterator[GateRow]:
         together = engine.continue_greedily(prompts, _ANSWER_TOKENS)
         alone = [engine.continue_greedily([ids], _ANSWER_TOKENS)[0] for ids in prompts]
         scores = engine.score(texts)
+        halves = [ids[: len(ids) // 2] for ids in texts]
+        pace = _pace(engine, halves) if facts.prompt_lookup else None
     candidate.answers.extend(together)
     yield _batch_gate(prompts, alone, together, candidate)
+    if pace is not None:
+        yield _lookup_gate(candidate, halves, pace)
     if candidate.is_exact:
         yield _greedy_gate(candidate.source, prompts, together)
     yield from _reading_gates(candidate, texts, scores)
@@ -137,6 +145,37 @@ def _batch_gate(
     same = sum(_margin(model.logits, *answer) < tie for answer in answers)
     detail = f"{same} of {len(prompts)} greedy answers in a batch equal those alone"
     return _judged("batch", same == len(prompts), detail, same, len(prompts))
+
+
+@dataclass(frozen=True)
+class _Pace:
+    """Answers to texts that were asked one after the other, and how many tokens came in a second."""
+
+    answers: list[list[int]]
+    tokens_per_s: float
+
+
+def _pace(engine: ServedEngine, texts: Sequence[list[int]]) -> _Pace:
+    best, answers = 0.0, []
+    for _ in range(_PASSES):
+        began = time.perf_counter()
+        answers = [engine.continue_greedily([ids], _LONG_ANSWER_TOKENS)[0] for ids in texts]
+        best = max(best, sum(map(len, answers)) / (time.perf_counter() - began))
+    return _Pace(answers, best)
+
+
+def _lookup_gate(candidate: GenerationCandidate, texts: Sequence[list[int]], found: _Pace) -> GateRow:
+    """Guessing changes no answer, and makes them come faster; what is continued is the corpus."""
+    plain = replace(candidate.manifest, generator=replace(candidate.facts, prompt_lookup=0))
+    with served(candidate.folder, plain) as engine:
+        wanted = _pace(engine, texts)
+    model = candidate.graph or candidate.source
+    tie = _ROUNDED_TIE if candidate.facts.dynamic_quantization else _TIE if candidate.is_exact else _LOSSY_TIE
+    answers = zip(texts, wanted.answers, found.answers, strict=True)
+    same = sum(_margin(model.logits, *answer) < tie for answer in answers)
+    ratio = found.tokens_per_s / wanted.tokens_per_s
+    detail = f"{ratio:.2f} times as fast alone, {same} of {len(texts)} answers as without it"
+    return _judged("prompt-lookup", same == len(texts) and ratio >= 1.0, detail, ratio, 1.0)
 
 
 def _margin(logits: Callable[[list[int]], Logits], prompt: list[int], one: list[int], other: list[int]) -> float:

@@ -25,6 +25,7 @@ class GenerationSpec(Schema, frozen=True):
     `inference_precision` is what the engine computes in, by default f32, `cache_precision` what its KV cache is kept
     in, by default u8; vLLM has both as the weights.
     `dynamic_quantization` rounds activations to int8 where weights are int8 or int4.
+    `prompt_lookup` is how many tokens are guessed at a time from what stands in the text already; 0 guesses none.
     `method` is the way to int4 that looks at `calibration`, real texts that no gate reads; empty for the one without.
     `max_perplexity_percent` is how much worse than the source the release may read real text. `corpus` is such text.
     `python` is the interpreter whose library loads a Hugging Face folder.
@@ -38,6 +39,7 @@ class GenerationSpec(Schema, frozen=True):
     inference_precision: str | None = None
     cache_precision: str | None = None
     dynamic_quantization: bool = True
+    prompt_lookup: Annotated[int, Meta(ge=0, le=16)] = 0
     method: str = ""
     calibration: Path | None = None
     context_length: Annotated[int, Meta(ge=2)] | None = None
@@ -56,6 +58,8 @@ class GenerationSpec(Schema, frozen=True):
             if value not in known:
                 raise UnsupportedError(what, value, list(known))
         self._require_method()
+        if self.prompt_lookup and self.engine != ENGINES[0]:
+            raise UnsupportedError("engine with prompt lookup", self.engine, [ENGINES[0]])
         if self.engine == VLLM and (self.inference_precision or self.cache_precision):
             problem = "it computes, and keeps its cache, in the precision of the weights"
             raise PrecisionError(self.engine, problem, "leave --inference-precision and --cache-precision out")

@@ -124,7 +124,8 @@ class GeneratorFacts(Record):
     `context_length` counts tokens, prompt and answer together. `token_rows` are the rows of the table of embeddings.
     `end_ids` end an answer; `begin_id` stands before a prompt, None where nothing does. What the engine computes in and
     keeps its cache in stands here, and is never left to the engine. With `dynamic_quantization` activations are rounded
-    to int8 before they meet weights of int8 or int4.
+    to int8 before they meet weights of int8 or int4. Up to `prompt_lookup` tokens at a time are guessed from what was
+    written already, and proven by one step; 0 guesses none.
     """
 
     engine: str
@@ -137,6 +138,7 @@ class GeneratorFacts(Record):
     inference_precision: str = "f32"
     cache_precision: str = "f32"
     dynamic_quantization: bool = True
+    prompt_lookup: int = 0
     calibration: CalibrationFacts | None = None
     warnings: tuple[str, ...] = ()
 

@@ -3,8 +3,9 @@
 import shutil
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -111,6 +112,37 @@ def test_a_release_is_unloaded_when_its_last_stream_has_ended(server: Server, sp
         promoter.rollback()
         promoter.retire(2)  # waits for the streams
     assert all(reader.releases() == {2} for reader in finished(readers))
+    until(lambda: not running_sequences(server), 5)
+
+
+@pytest.mark.drill
+@pytest.mark.timeout(1800)
+def test_sixty_moves_mix_no_answers_and_leave_nothing_behind(server: Server, spec: PromotionSpec) -> None:
+    texts: dict[tuple[str, int | None], set[str]] = defaultdict(set)
+    ended = threading.Event()
+
+    def read(prompt: str) -> int:
+        count = 0
+        with Client(f"grpc://{server.grpc_url}", "writer", 120) as client:
+            while not ended.is_set():
+                pieces = list(client.stream(prompt, temperature=0, max_tokens=24, ignore_eos=True))
+                (release,) = {piece.release for piece in pieces}
+                answer = whole(pieces)
+                assert answer.num_output_tokens == 24
+                texts[prompt, release].add(answer.text)
+                count += 1
+        return count
+
+    with promoting(spec) as promoter, ThreadPoolExecutor(4) as pool:
+        readers = [pool.submit(read, prompt) for prompt in PROMPTS]
+        for _ in range(30):
+            promoter.promote(2)
+            promoter.rollback()
+        ended.set()
+        assert all(reader.result() > 60 for reader in readers)
+        promoter.retire(2)
+    assert {len(found) for found in texts.values()} == {1}  # a release writes the same text each time
+    assert len(texts) == 2 * len(PROMPTS)
     until(lambda: not running_sequences(server), 5)
 
 

@@ -43,6 +43,15 @@ DynamicQuantization = Annotated[
         "Without it, and with a KV cache of f32, a seed draws the same text whatever else is asked."
     ),
 ]
+PromptLookup = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        max=16,
+        help="Guess up to so many tokens at a time from what stands in the text already, and prove them in one step: "
+        "for summaries, edits and answers that quote. Refused where it makes your --corpus slower; 0 guesses none.",
+    ),
+]
 ContextLength = Annotated[
     int | None,
     typer.Option(min=2, max=10_000_000, help="Most tokens of a prompt and its answer; by default the model's."),
@@ -64,6 +73,7 @@ def export_llm(
     inference_precision: InferencePrecision = None,
     cache_precision: CachePrecision = None,
     dynamic_quantization: DynamicQuantization = True,
+    prompt_lookup: PromptLookup = 0,
     method: Method = "",
     calibration: Calibration = None,
     context_length: ContextLength = None,
@@ -89,6 +99,7 @@ def export_llm(
         inference_precision,
         cache_precision,
         dynamic_quantization,
+        prompt_lookup,
         method,
         calibration,
         context_length,

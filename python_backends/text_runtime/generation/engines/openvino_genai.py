@@ -22,6 +22,8 @@ from text_runtime.generation.sampling import SamplingParameters
 
 _FINISHED = {genai.GenerationFinishReason.STOP: "stop", genai.GenerationFinishReason.LENGTH: "length"}
 _ENDED = {genai.GenerationStatus.FINISHED, genai.GenerationStatus.STOP, genai.GenerationStatus.CANCEL}
+_LOOKED_UP = 3
+"""So many last tokens are searched for in the text before."""
 _NO_ROOM = "the KV cache is too small for it: shorten the prompt, or give the model more (parameter `cache_gib`)"
 
 
@@ -38,7 +40,7 @@ class OpenVinoGenerator(Generator):
 
     def __init__(self, settings: EngineSettings) -> None:
         facts = settings.facts
-        self._end_ids = set(facts.end_ids)
+        self._facts = facts
         self._sequences: dict[int, _Sequence] = {}
         self._pipeline = genai.ContinuousBatchingPipeline(
             str(settings.folder), _scheduling(settings), "CPU", _properties(facts, settings.threads)
@@ -46,7 +48,7 @@ class OpenVinoGenerator(Generator):
 
     def start(self, start: Start) -> None:
         """See the base class. Its own checks come first: the engine accepts what it cannot do, and answers nonsense."""
-        config = _config(start.sampling, start.schema, self._end_ids)
+        config = _config(start.sampling, start.schema, self._facts)
         ids = openvino.Tensor(np.array([start.ids], dtype=np.int64))
         try:
             handle = self._pipeline.add_request(start.sequence, ids, config)
@@ -73,7 +75,7 @@ class OpenVinoGenerator(Generator):
 
     def score(self, ids: Sequence[int]) -> list[float]:
         """See the base class."""
-        config = _config(SamplingParameters(max_tokens=1, temperature=0, logprobs=1), "", self._end_ids)
+        config = _config(SamplingParameters(max_tokens=1, temperature=0, logprobs=1), "", self._facts)
         config.echo = True
         handle = self._pipeline.add_request(0, openvino.Tensor(np.array([list(ids)], dtype=np.int64)), config)
         found: list[float] = []
@@ -107,7 +109,7 @@ class OpenVinoGenerator(Generator):
         (output,) = handle.read().values()
         ids = list(output.generated_ids)
         finish = _FINISHED.get(output.finish_reason, "")
-        kept = len(ids) - 1 if finish == "stop" and ids and ids[-1] in self._end_ids else len(ids)
+        kept = len(ids) - 1 if finish == "stop" and ids and ids[-1] in self._facts.end_ids else len(ids)
         logprobs = list(output.generated_log_probs)[:kept] if sequence.wants_logprobs else []
         return Tokens(number, ids[:kept], logprobs, finish)
 
@@ -123,21 +125,22 @@ def _scheduling(settings: EngineSettings) -> Any:
 
 
 def _properties(facts: GeneratorFacts, threads: int) -> dict[str, Any]:
-    return {
+    properties = {
         "INFERENCE_PRECISION_HINT": facts.inference_precision,
         "KV_CACHE_PRECISION": facts.cache_precision,
         "DYNAMIC_QUANTIZATION_GROUP_SIZE": QUANTIZATION_GROUP if facts.dynamic_quantization else 0,
         "INFERENCE_NUM_THREADS": threads,
     }
+    return properties | ({"prompt_lookup": True} if facts.prompt_lookup else {})
 
 
-def _config(sampling: SamplingParameters, schema: str, end_ids: set[int]) -> Any:
+def _config(sampling: SamplingParameters, schema: str, facts: GeneratorFacts) -> Any:
     config = genai.GenerationConfig()
     config.max_new_tokens = sampling.max_tokens
     config.min_new_tokens = sampling.min_tokens
     config.ignore_eos = sampling.ignore_eos
-    config.stop_token_ids = set() if sampling.ignore_eos else end_ids
-    config.eos_token_id = min(end_ids)
+    config.stop_token_ids = set() if sampling.ignore_eos else set(facts.end_ids)
+    config.eos_token_id = min(facts.end_ids)
     config.apply_chat_template = False
     config.logprobs = sampling.logprobs
     config.repetition_penalty = sampling.repetition_penalty
@@ -151,6 +154,9 @@ def _config(sampling: SamplingParameters, schema: str, end_ids: set[int]) -> Any
         config.rng_seed = secrets.randbits(31) if sampling.seed is None else sampling.seed
         if sampling.top_k > 0:
             config.top_k = sampling.top_k
+    if facts.prompt_lookup:
+        config.num_assistant_tokens = facts.prompt_lookup
+        config.max_ngram_size = _LOOKED_UP
     if schema:
         config.structured_output_config = genai.StructuredOutputConfig(json_schema=schema)
     return config

@@ -83,7 +83,7 @@ def _write_model(spec: GenerationSpec, source: CausalSource, precision: str, fol
     source.write_model(folder)
     if spec.precision in _COMPRESSED and not source.stored_precision:
         progress(f"compressing the weights to {spec.precision}")
-        compress_weights(folder, spec.precision, spec.method, _rows(spec, source))
+        compress_weights(folder, spec.precision, spec.method or "", _rows(spec, source))
 
 
 def _rows(spec: GenerationSpec, source: CausalSource) -> list[list[int]]:
@@ -102,10 +102,10 @@ def _precision(spec: GenerationSpec, source: CausalSource) -> str:
     """What the release's weights are in."""
     if not source.stored_precision:
         return spec.precision or "fp32"
-    if spec.precision not in (None, source.stored_precision):
+    if spec.method or spec.precision not in (None, source.stored_precision):
         problem = f"its weights are {source.stored_precision} already, and cannot become {spec.precision}"
         raise CheckpointError(
-            spec.checkpoint, problem, "leave --precision out, or export the checkpoint it was made of"
+            spec.checkpoint, problem, "leave --precision and --method out, or export the checkpoint it was made of"
         )
     return source.stored_precision
 

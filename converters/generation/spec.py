@@ -26,7 +26,7 @@ class GenerationSpec(Schema, frozen=True):
     in, by default u8; vLLM has both as the weights.
     `dynamic_quantization` rounds activations to int8 where weights are int8 or int4.
     `prompt_lookup` is how many tokens are guessed at a time from what stands in the text already; 0 guesses none.
-    `method` is the way to int4 that looks at `calibration`, real texts that no gate reads; empty for the one without.
+    `method` is the way to int4 that looks at `calibration`, real texts that no gate reads; None is the one without.
     `max_perplexity_percent` is how much worse than the source the release may read real text. `corpus` is such text.
     `python` is the interpreter whose library loads a Hugging Face folder.
     """
@@ -40,7 +40,7 @@ class GenerationSpec(Schema, frozen=True):
     cache_precision: str | None = None
     dynamic_quantization: bool = True
     prompt_lookup: Annotated[int, Meta(ge=0, le=16)] = 0
-    method: str = ""
+    method: str | None = None
     calibration: Path | None = None
     context_length: Annotated[int, Meta(ge=2)] | None = None
     max_perplexity_percent: Annotated[float, Meta(ge=0)] = 1.0

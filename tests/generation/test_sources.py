@@ -113,6 +113,15 @@ def test_a_method_asks_for_texts_that_judge_nothing(tmp_path: Path) -> None:
         GenerationSpec(tmp_path, "writer", precision="int8", method="gptq", calibration=texts)
 
 
+def test_what_a_gguf_file_has_is_not_made_smaller_by_a_method(weights: Path, tmp_path: Path) -> None:
+    texts = tmp_path / "texts.txt"
+    texts.write_text("One.\nTwo.\n", encoding="utf-8")
+    with pytest.raises(CheckpointError, match="are int4 already"):
+        export_generation(
+            GenerationSpec(weights, "writer", tmp_path, precision="int4", method="gptq", calibration=texts)
+        )
+
+
 def change(path: Path, **values: object) -> None:
     """Change keys of a JSON file."""
     content = json.loads(path.read_text(encoding="utf-8"))

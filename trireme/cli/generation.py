@@ -15,7 +15,7 @@ Model = Annotated[Path, typer.Argument(help="A GGUF file, or a folder that `save
 Name = Annotated[str, typer.Option(help="The pipeline's name, as clients will call it.")]
 Engine = Annotated[str, one_of(ENGINES, "What runs the model.")]
 Method = Annotated[
-    str,
+    str | None,
     one_of(METHODS, "How int4 weights are found by looking at real texts.", show_default="without texts"),
 ]
 Calibration = Annotated[
@@ -74,7 +74,7 @@ def export_llm(
     cache_precision: CachePrecision = None,
     dynamic_quantization: DynamicQuantization = True,
     prompt_lookup: PromptLookup = 0,
-    method: Method = "",
+    method: Method = None,
     calibration: Calibration = None,
     context_length: ContextLength = None,
     max_perplexity: MaxPerplexity = 1.0,

@@ -85,14 +85,15 @@ class Report:
         return table
 
     def _writing_table(self) -> Table:
-        table = Table("protocol", title="ms to the first token, and between tokens", box=SIMPLE, padding=0)
-        heads = [f"{part} p{100 * each:.0f}" for part in ("first", "between") for each in _QUANTILES]
-        for head in ("tokens/s", *heads):
-            table.add_column(head, justify="right")
+        table = Table("protocol", title="as answers were written, in ms", box=SIMPLE, padding=0)
+        for head in ("tokens/s", "until", *(f"p{100 * each:.0f}" for each in _QUANTILES)):
+            table.add_column(head, justify="left" if head == "until" else "right")
         for row in self.rows:
             if row.writing is not None:
-                times = (*row.writing.first_token_ms.values(), *row.writing.between_tokens_ms.values())
-                table.add_row(row.protocol, f"{row.writing.tokens_per_s:.1f}", *(f"{value:.1f}" for value in times))
+                first, between = row.writing.first_token_ms, row.writing.between_tokens_ms
+                rate = f"{row.writing.tokens_per_s:.1f}"
+                table.add_row(row.protocol, rate, "first token", *(f"{value:.1f}" for value in first.values()))
+                table.add_row("", "", "next token", *(f"{value:.1f}" for value in between.values()))
         return table
 
     def _failures_table(self) -> Table:

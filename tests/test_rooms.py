@@ -14,6 +14,7 @@ FLOORS = (
     ("trireme.contract", "trireme.machine", "python_backends"),
     ("trireme.client", "trireme.admin", "trireme.reports"),
     ("trireme.serving", "trireme.promotion", "converters", "loadtest"),
+    ("trireme.gateway",),
     ("trireme.cli",),
     ("examples",),
 )

@@ -135,6 +135,13 @@ class BusyError(TriremeError):
         super().__init__(f"pipeline '{pipeline}': another command is at work ({holder}); {remedy}")
 
 
+class GatewayError(TriremeError):
+    """A gateway cannot be started as it is asked to."""
+
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(f"gateway: {problem}; {remedy}")
+
+
 class PortError(TriremeError):
     """A port that Triton should listen on is taken."""
 

@@ -25,6 +25,7 @@ COMMANDS = {
     "hf-environment": ("huggingface", "Make an environment with torch and transformers, once."),
     "infer": ("infer", "Ask a pipeline, and print the answer for each text."),
     "serve": ("serve", "Serve a model repository on this machine."),
+    "gateway": ("gateway", "Offer pipelines by REST and by OpenAI's routes."),
     "check": ("check", "Look through a Triton model repository for faults."),
     "bench": ("bench", "Measure a pipeline against its in-process ceiling."),
     "doctor": ("doctor", "Check what this machine has for converting and serving."),

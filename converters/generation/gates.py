@@ -139,10 +139,7 @@ def _batch_gate(
     prompts: Sequence[list[int]], alone: list[list[int]], together: list[list[int]], candidate: GenerationCandidate
 ) -> GateRow:
     """Asked alone, a prompt is answered as in a batch; another token is excused where the model is undecided."""
-    model = candidate.graph or candidate.source
-    tie = _TIE if candidate.is_exact else _LOSSY_TIE
-    answers = zip(prompts, alone, together, strict=True)
-    same = sum(_margin(model.logits, *answer) < tie for answer in answers)
+    same = _alike(candidate, prompts, alone, together, _TIE if candidate.is_exact else _LOSSY_TIE)
     detail = f"{same} of {len(prompts)} greedy answers in a batch equal those alone"
     return _judged("batch", same == len(prompts), detail, same, len(prompts))
 
@@ -169,13 +166,23 @@ def _lookup_gate(candidate: GenerationCandidate, texts: Sequence[list[int]], fou
     plain = replace(candidate.manifest, generator=replace(candidate.facts, prompt_lookup=0))
     with served(candidate.folder, plain) as engine:
         wanted = _pace(engine, texts)
-    model = candidate.graph or candidate.source
     tie = _ROUNDED_TIE if candidate.facts.dynamic_quantization else _TIE if candidate.is_exact else _LOSSY_TIE
-    answers = zip(texts, wanted.answers, found.answers, strict=True)
-    same = sum(_margin(model.logits, *answer) < tie for answer in answers)
+    same = _alike(candidate, texts, wanted.answers, found.answers, tie)
     ratio = found.tokens_per_s / wanted.tokens_per_s
     detail = f"{ratio:.2f} times as fast alone, {same} of {len(texts)} answers as without it"
     return _judged("prompt-lookup", same == len(texts) and ratio >= 1.0, detail, ratio, 1.0)
+
+
+def _alike(
+    candidate: GenerationCandidate,
+    prompts: Sequence[list[int]],
+    ones: Sequence[list[int]],
+    others: Sequence[list[int]],
+    tie: float,
+) -> int:
+    """How many prompts have the same answer twice, or part where the model's first two tokens are within a tie."""
+    logits = (candidate.graph or candidate.source).logits
+    return sum(_margin(logits, *answer) < tie for answer in zip(prompts, ones, others, strict=True))
 
 
 def _margin(logits: Callable[[list[int]], Logits], prompt: list[int], one: list[int], other: list[int]) -> float:

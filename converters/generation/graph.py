@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from converters.generation.greedy import greedily
+from converters.generation.sources.base import Continuation, Logits
 from text_runtime.generation.engines.base import QUANTIZATION_GROUP
 from trireme.errors import MissingLibraryError
 
@@ -40,32 +42,25 @@ class CausalGraph:
         self._inputs = {name for port in compiled.inputs for name in port.names}
         self._request = compiled.create_infer_request()
 
-    def logits(self, ids: Sequence[int]) -> npt.NDArray[np.float32]:
+    def logits(self, ids: Sequence[int]) -> Logits:
         """One forward pass over a text: FP32 [tokens, token rows]."""
         self._request.reset_state()
         return self._run(ids, 0)
 
-    def continue_greedily(
-        self, ids: Sequence[int], new_tokens: int, end_ids: Sequence[int]
-    ) -> tuple[list[int], list[float]]:
-        """Token ids after a prompt, the likeliest each time, and how far each one's logit is above the next."""
+    def continue_greedily(self, ids: Sequence[int], new_tokens: int, end_ids: Sequence[int]) -> Continuation:
+        """A prompt continued by the likeliest token each time; see `greedily`."""
         self._request.reset_state()
-        found: list[int] = []
-        margins: list[float] = []
-        last = self._run(ids, 0)[-1]
-        while len(found) < new_tokens:
-            second, first = np.sort(np.partition(last, -2)[-2:])
-            token = int(last.argmax())
-            if token in end_ids:
-                break
-            found.append(token)
-            margins.append(float(first - second))
-            last = self._run([token], len(ids) + len(found) - 1)[-1]
-        return found, margins
 
-    def _run(self, ids: Sequence[int], past: int) -> npt.NDArray[np.float32]:
+        def after(found: list[int]) -> Logits:
+            read, past = (found[-1:], len(ids) + len(found) - 1) if found else (ids, 0)
+            last: Logits = self._run(read, past)[-1]
+            return last
+
+        return greedily(after, new_tokens, end_ids)
+
+    def _run(self, ids: Sequence[int], past: int) -> Logits:
         result = self._request.infer(feeds_of(ids, self._inputs, past))
-        logits: npt.NDArray[np.float32] = np.asarray(result[0], dtype=np.float32)[0].copy()
+        logits: Logits = np.asarray(result[0], dtype=np.float32)[0].copy()
         return logits
 
 

@@ -25,10 +25,14 @@ class ServedEngine:
     def continue_greedily(self, prompts: Sequence[Sequence[int]], new_tokens: int) -> list[list[int]]:
         """Token ids after each prompt, the likeliest each time; the prompts are asked together."""
         sampling = SamplingParameters(max_tokens=new_tokens, temperature=0)
-        for number, ids in enumerate(prompts):
+        return self.write([(ids, sampling) for ids in prompts])
+
+    def write(self, asked: Sequence[tuple[Sequence[int], SamplingParameters]]) -> list[list[int]]:
+        """The token ids that each prompt is answered with; all are asked together."""
+        for number, (ids, sampling) in enumerate(asked):
             self._worker.send(Start(number, list(ids), sampling))
-        answers: list[list[int]] = [[] for _ in prompts]
-        for tokens in self._told(len(prompts)):
+        answers: list[list[int]] = [[] for _ in asked]
+        for tokens in self._told(len(asked)):
             answers[tokens.sequence] += tokens.ids
         return answers
 

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +91,41 @@ def weights_of(folder: Path) -> list[Path]:
         if (folder / name).is_file():
             return _shards_of(folder, name)
     raise CheckpointError(folder, f"has none of {', '.join(WEIGHTS)}", "give the folder that save_pretrained wrote")
+
+
+def checked_weights(folder: Path) -> list[Path]:
+    """As `weights_of`, each safetensors file being whole.
+
+    Raises:
+        CheckpointError: there are none, or one of them is damaged.
+    """
+    weights = weights_of(folder)
+    for path in weights:
+        if path.suffix == ".safetensors":
+            layout_of(path)
+    return weights
+
+
+def require_used(folder: Path, architecture: str, unused: Sequence[str]) -> None:
+    """Refuse weights that the model has no place for.
+
+    Raises:
+        CheckpointError: there are such weights, by their names.
+    """
+    if unused:
+        problem = f"{len(unused)} weights of the file are not used by {architecture}, {unused[0]} the first"
+        raise CheckpointError(folder, problem, "give the checkpoint in the architecture that it was trained in")
+
+
+def require_complete(folder: Path, architecture: str, lost: Sequence[str]) -> None:
+    """Refuse a model that would be random where the file has nothing.
+
+    Raises:
+        CheckpointError: the file lacks weights, by their names.
+    """
+    if lost:
+        problem = f"the weights lack {len(lost)} of {architecture}'s, {lost[0]} the first"
+        raise CheckpointError(folder, problem, "give the checkpoint of the whole model, its head included")
 
 
 def _shards_of(folder: Path, index: str) -> list[Path]:

@@ -32,9 +32,7 @@ def open_huggingface(folder: Path, task_name: str, options: SourceOptions) -> "H
     """
     if not (folder / "modules.json").is_file():
         checkpoint.read_json(folder / "config.json")
-        for weights in checkpoint.weights_of(folder):
-            if weights.suffix == ".safetensors":
-                checkpoint.layout_of(weights)
+        checkpoint.checked_weights(folder)
     return HuggingFaceModel(folder, task_name, options)
 
 

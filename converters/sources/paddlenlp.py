@@ -52,10 +52,7 @@ class _Checkpoint:
 def _read(folder: Path, task_name: str, options: SourceOptions) -> _Checkpoint:
     """All that can be known and refused without loading anything heavy."""
     config = checkpoint.read_json(folder / "config.json")
-    weights = checkpoint.weights_of(folder)
-    for path in weights:
-        if path.suffix == ".safetensors":
-            checkpoint.layout_of(path)
+    weights = checkpoint.checked_weights(folder)
     architecture = _architecture(folder, config)
     if task_name not in architecture.head.tasks:
         problem = f"{architecture.name} does not serve {task_name}"
@@ -145,16 +142,10 @@ def _require_weights(found: _Checkpoint, missing: Sequence[str], unused: Sequenc
     with the head that it was pretrained with.
     """
     foreign = [name for name in unused if not (found.pooling and name.startswith(_PRETRAINING))]
-    if foreign:
-        problem = (
-            f"{len(foreign)} weights of the file are not used by {found.architecture.name}, {foreign[0]} the first"
-        )
-        raise CheckpointError(found.folder, problem, "give the checkpoint in the architecture that it was trained in")
+    checkpoint.require_used(found.folder, found.architecture.name, foreign)
     needs_pooler = found.architecture.has_pooled_head or found.pooling is Pooling.POOLER
     lost = [name for name in missing if "position_ids" not in name and (needs_pooler or "pooler." not in name)]
-    if lost:
-        problem = f"the weights lack {len(lost)} of {found.architecture.name}'s, {lost[0]} the first"
-        raise CheckpointError(found.folder, problem, "give the checkpoint of the whole model, its head included")
+    checkpoint.require_complete(found.folder, found.architecture.name, lost)
 
 
 def _longest(found: _Checkpoint, allowed: int, pad_token_id: int) -> int:

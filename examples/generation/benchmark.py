@@ -7,12 +7,12 @@ JSON into `reports/`.
 import asyncio
 import json
 import logging
-import statistics
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Annotated
 
@@ -23,7 +23,7 @@ from rich.table import Table
 from converters.generation.corpus import PROMPTS, prose
 from converters.huggingface.interpreter import find_interpreter
 from examples.generation.demo import PIPELINE, ensure_release, weights
-from loadtest.writing.measure import Figures, Load, measure, measure_whole, quantile
+from loadtest.writing.measure import Figures, Load, measure, measure_whole, merged, quantile
 from loadtest.writing.writers import Writer, engine_writer, transformers_writer, triton_writer
 from trireme.contract.repository import Repository
 from trireme.errors import InterpreterError, ServerError
@@ -49,9 +49,10 @@ def _workloads() -> dict[str, Sequence[str]]:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is measured: streams by workload, rounds, and the seconds of each."""
+    """What is measured: each workload with each number of streams, how often and for how many seconds."""
 
-    streams: dict[str, tuple[int, ...]]
+    workloads: tuple[str, ...]
+    streams: tuple[int, ...]
     rounds: int
     seconds: float
     tokens: int
@@ -68,7 +69,7 @@ def main(
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(message)s")
     ensure_release(_REPOSITORY)
     at_once = tuple(int(number) for number in streams.split(","))
-    plan = Plan(dict.fromkeys(workloads.split(","), at_once), rounds, seconds, tokens)
+    plan = Plan(tuple(workloads.split(",")), at_once, rounds, seconds, tokens)
     with start(ServerSpec(_REPOSITORY, http_port=0, grpc_port=0, metrics_port=0)) as server:
         found = asyncio.run(_measure_all(server.grpc_url, plan))
     for (workload, number), figures in found.items():
@@ -85,16 +86,13 @@ async def _measure_all(grpc_url: str, plan: Plan) -> Found:
     prompts = _workloads()
     async with AsyncExitStack() as stack:
         writers = await _writers(stack, grpc_url)
-        for turn in range(plan.rounds):
-            for workload, numbers in plan.streams.items():
-                for number in numbers:
-                    for writer in writers:
-                        if writer.is_whole and turn:
-                            continue  # it takes minutes, and is far from the others
-                        _log.info("round %d: %s, %s prompts, %d streams", turn + 1, writer.name, workload, number)
-                        load = Load(number, plan.seconds, plan.tokens)
-                        take = measure_whole if writer.is_whole else measure
-                        found[workload, number][writer.name].append(await take(writer, prompts[workload], load))
+        for turn, workload, number, writer in product(range(plan.rounds), plan.workloads, plan.streams, writers):
+            if writer.is_whole and turn:
+                continue  # it takes minutes, and is far from the others
+            _log.info("round %d: %s, %s prompts, %d streams", turn + 1, writer.name, workload, number)
+            take = measure_whole if writer.is_whole else measure
+            figures = await take(writer, prompts[workload], Load(number, plan.seconds, plan.tokens))
+            found[workload, number][writer.name].append(figures)
     return found
 
 
@@ -115,13 +113,12 @@ async def _writers(stack: AsyncExitStack, grpc_url: str) -> list[Writer]:
 
 def _table(title: str, figures: dict[str, list[Figures]]) -> Table:
     table = Table("", "tokens/s", "of the ceiling", "first p50", "first p99", "between p50", "between p99", title=title)
-    rates = {name: statistics.median(each.tokens_per_s for each in rounds) for name, rounds in figures.items()}
-    ceiling = next(iter(rates.values()))
-    for name, rounds in figures.items():
-        first = [value for each in rounds for value in each.first_s]
-        between = [value for each in rounds for value in each.between_s]
-        times = (f"{1e3 * quantile(values, percent):.0f} ms" for values in (first, between) for percent in (50, 99))
-        table.add_row(name, f"{rates[name]:.1f}", f"{rates[name] / ceiling:.2f}", *times)
+    whole = {name: merged(rounds) for name, rounds in figures.items()}
+    ceiling = next(iter(whole.values())).tokens_per_s
+    for name, each in whole.items():
+        lists = (each.first_s, each.between_s)
+        times = (f"{1e3 * quantile(values, percent):.0f} ms" for values in lists for percent in (50, 99))
+        table.add_row(name, f"{each.tokens_per_s:.1f}", f"{each.tokens_per_s / ceiling:.2f}", *times)
     return table
 
 
@@ -132,8 +129,8 @@ def _content(found: Found) -> list[dict[str, object]]:
             "streams": number,
             "writer": name,
             "tokens_per_s": [each.tokens_per_s for each in rounds],
-            "first_ms_p50": 1e3 * quantile([value for each in rounds for value in each.first_s], 50),
-            "between_ms_p50": 1e3 * quantile([value for each in rounds for value in each.between_s], 50),
+            "first_ms_p50": 1e3 * quantile(merged(rounds).first_s, 50),
+            "between_ms_p50": 1e3 * quantile(merged(rounds).between_s, 50),
         }
         for (workload, number), figures in found.items()
         for name, rounds in figures.items()

@@ -11,9 +11,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
-
 from loadtest.bench.target import Target, plain_body
+from loadtest.processes import running
 from trireme.errors import ServerError
 from trireme.machine.free_ports import free_ports
 
@@ -65,18 +64,10 @@ def _peer(module: str, files: PeerFiles) -> Iterator[Target]:
     name, path = PEERS[module]
     (port,) = free_ports("127.0.0.1", 1)
     command = [sys.executable, "-m", f"loadtest.peers.{module}"]
-    process = subprocess.Popen(command, env=files.environment(port), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    try:
+    settings = {"env": files.environment(port), "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    with running(name, command, **settings) as process:
         _wait(name, process, f"http://127.0.0.1:{port}{path}")
         yield Target(name, f"127.0.0.1:{port}", path, plain_body, process.pid)
-    finally:
-        family = [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]
-        for member in family:
-            member.terminate()
-        _, alive = psutil.wait_procs(family, timeout=10)
-        for member in alive:
-            member.kill()
-        process.wait()
 
 
 def _wait(name: str, process: "subprocess.Popen[bytes]", url: str) -> None:

@@ -32,6 +32,15 @@ class Figures:
     between_s: Sequence[float]
 
 
+def merged(rounds: Sequence[Figures]) -> Figures:
+    """Several rounds as one: the median of their rates, and the times of all."""
+    return Figures(
+        statistics.median(each.tokens_per_s for each in rounds),
+        [value for each in rounds for value in each.first_s],
+        [value for each in rounds for value in each.between_s],
+    )
+
+
 @dataclass
 class _Seen:
     begins: float

@@ -6,14 +6,15 @@ import sys
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from itertools import count
 from pathlib import Path
 
 import aiohttp
 from tokenizers import Tokenizer
 
+from loadtest.processes import running
 from text_runtime.encoder.cpu import usable_cores
 from text_runtime.generation.files import TOKENIZER_NAME
 from text_runtime.generation.messages import Cancel, Start, Step, Tokens
@@ -49,12 +50,10 @@ class TritonWriter(Writer):
 
     async def write(self, prompt: str, tokens: int) -> AsyncGenerator[int, None]:
         """See the base class."""
-        stream = self._client.stream(prompt, temperature=0, max_tokens=tokens, ignore_eos=True)
-        try:
+        asked = self._client.stream(prompt, temperature=0, max_tokens=tokens, ignore_eos=True)
+        async with aclosing(asked) as stream:
             async for piece in stream:
                 yield piece.num_output_tokens
-        finally:
-            await stream.aclose()
 
 
 class EngineWriter(Writer):
@@ -138,28 +137,11 @@ async def transformers_writer(python: Path, weights: Path) -> AsyncIterator[Writ
     name = "FastAPI + transformers"
     (port,) = free_ports("127.0.0.1", 1)
     command = [str(python), str(_HERE / "fastapi_transformers.py"), str(weights), str(port)]
-    with _running(name, command) as process:
+    with running(name, command, stdout=sys.stderr) as process:
         async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None)) as session:
             writer = WholeWriter(name, session, f"http://127.0.0.1:{port}/generate")
             await _ready(name, process, writer)
             yield writer
-
-
-@contextmanager
-def _running(name: str, command: list[str]) -> Iterator["subprocess.Popen[bytes]"]:
-    try:
-        process = subprocess.Popen(command, stdout=sys.stderr)
-    except OSError as error:
-        raise ServerError(name, f"does not start ({error})", "name an interpreter that has it") from error
-    try:
-        yield process
-    finally:
-        process.terminate()
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
 
 
 async def _ready(name: str, process: "subprocess.Popen[bytes]", writer: Writer) -> None:

@@ -11,7 +11,6 @@ import contextlib
 import itertools
 import threading
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +37,7 @@ from text_runtime.generation.tensors import (
     TEXT_OUTPUT,
     TICKET,
 )
+from text_runtime.generation.visit import Visit
 from text_runtime.generation.worker import Order
 from text_runtime.generation.worker_process import EngineError, WorkerSpec
 from text_runtime.manifest import GenerationManifest, read_manifest
@@ -51,23 +51,6 @@ _LATE_S = 3.0
 _FINAL = pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL
 _SHARES = ("threads", "cache_gib", "max_sequences", "max_waiting")
 _MOST_WAITING = 256
-
-
-@dataclass
-class _Visit:
-    """One request on its way: `desk` answers the call that admitted it, `pen` the one that writes."""
-
-    asked: Asked
-    deadline: int
-    desk: Any
-    token: str = ""
-    pen: Any = None
-    beats: int = 0
-    failure: Exception | None = None
-    is_over: bool = False
-    ended_at: float = 0.0
-    begun_at: float = field(default_factory=time.monotonic)
-    lock: threading.Lock = field(default_factory=threading.Lock)
 
 
 class TritonPythonModel:
@@ -89,7 +72,7 @@ class TritonPythonModel:
         self._broker = Broker(spec, self._reader.tokenizer, self._metrics.end)
         self._trials = SchemaTrials(spec)
         self._numbers = itertools.count(1)
-        self._visits: dict[int, _Visit] = {}
+        self._visits: dict[int, Visit] = {}
         self._ended = threading.Event()
         self._beats = threading.Thread(target=self._beat_until_ended, name="beats", daemon=True)
         self._beats.start()
@@ -127,7 +110,7 @@ class TritonPythonModel:
         asked = read_request(_values(request), parameters, self._reader)
         number = next(self._numbers)
         token = str(parameters.get(STREAM_TOKEN, ""))
-        self._visits[number] = _Visit(asked, deadline_ns(request.timeout()), sender, token)
+        self._visits[number] = Visit(asked, deadline_ns(request.timeout()), sender, token)
         _send_ticket(sender, number)
 
     def _take_ticket(self, request: Any, sender: Any, ticket: str) -> None:
@@ -155,7 +138,7 @@ class TritonPythonModel:
                 self._leave(number)
             self._note_beat(number, visit)
 
-    def _begin(self, number: int, visit: _Visit) -> None:
+    def _begin(self, number: int, visit: Visit) -> None:
         """Write, once the schema is proven where there is one."""
         if not visit.asked.schema:
             self._write(number, visit)
@@ -166,14 +149,14 @@ class TritonPythonModel:
             self._metrics.refuse()
             self._fail(number, visit, error)
 
-    def _write_proven(self, number: int, visit: _Visit, error: Exception | None) -> None:
+    def _write_proven(self, number: int, visit: Visit, error: Exception | None) -> None:
         if error is not None:
             self._metrics.refuse()
             self._fail(number, visit, error)
         elif not visit.is_over:
             self._write(number, visit)
 
-    def _write(self, number: int, visit: _Visit) -> None:
+    def _write(self, number: int, visit: Visit) -> None:
         asked = visit.asked
         start = Start(number, asked.prompt.ids, asked.sampling, asked.schema)
         stream = Stream(
@@ -190,7 +173,7 @@ class TritonPythonModel:
         if visit.is_over:  # the caller has gone since
             self._broker.cancel(number)
 
-    def _give(self, number: int, visit: _Visit, piece: Piece) -> None:
+    def _give(self, number: int, visit: Visit, piece: Piece) -> None:
         response = pb_utils.InferenceResponse(_tensors(visit.asked, piece, self._reader))
         if not piece.is_last:
             with visit.lock:  # or the caller might leave, and the answer be ended, just before it is sent
@@ -200,12 +183,12 @@ class TritonPythonModel:
         if self._end_desk(number, visit):
             visit.pen.send(response, flags=_FINAL)
 
-    def _fail(self, number: int, visit: _Visit, error: Exception) -> None:
+    def _fail(self, number: int, visit: Visit, error: Exception) -> None:
         """Tell the caller. Not while a beat is under way: an ensemble that has failed loses count of its calls."""
         if self._end_desk(number, visit, error):
             self._tell_failure(number, visit, is_late=False)
 
-    def _tell_failure(self, number: int, visit: _Visit, is_late: bool) -> None:
+    def _tell_failure(self, number: int, visit: Visit, is_late: bool) -> None:
         """Send a failure, once: when no beat is under way, or, where a beat's call never comes, late."""
         with visit.lock:
             error = visit.failure if is_late or not visit.beats else None
@@ -222,7 +205,7 @@ class TritonPythonModel:
         if visit is not None and self._end_desk(number, visit):
             visit.pen.send(flags=_FINAL)
 
-    def _end_desk(self, number: int, visit: _Visit, failure: Exception | None = None) -> bool:
+    def _end_desk(self, number: int, visit: Visit, failure: Exception | None = None) -> bool:
         """End the first call; False where it had ended before. A visit with a failure stays until that is told."""
         with visit.lock:
             was_over, visit.is_over = visit.is_over, True
@@ -249,7 +232,7 @@ class TritonPythonModel:
                 self._visits.pop(number, None)
                 pb_utils.Logger.log_warn(f"request {number} could not be watched: {error}")
 
-    def _beat(self, number: int, visit: _Visit) -> None:
+    def _beat(self, number: int, visit: Visit) -> None:
         if visit.pen is None and time.monotonic() - visit.begun_at > _ABANDONED_S:
             self._end_desk(number, visit)  # no ensemble asked, or one that has failed
         elif visit.is_over and time.monotonic() - visit.ended_at > _LATE_S:
@@ -262,7 +245,7 @@ class TritonPythonModel:
             visit.beats += 1
             _send_ticket(visit.desk, number)
 
-    def _note_beat(self, number: int, visit: _Visit) -> None:
+    def _note_beat(self, number: int, visit: Visit) -> None:
         with visit.lock:
             visit.beats -= 1
         self._tell_failure(number, visit, is_late=False)

@@ -7,12 +7,10 @@ import httpx
 import pytest
 
 from tests.gateway.conftest import gateway
-from tests.generation.conftest import weights, writer, writer_repository
 from tests.generation.running import running_sequences
 from tests.waiting import until
 from trireme.serving import Server
 
-__all__ = ["weights", "writer", "writer_repository"]
 pytestmark = [pytest.mark.xdist_group("generation"), pytest.mark.timeout(900)]
 PROMPT = "The capital of France is"
 

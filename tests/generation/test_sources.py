@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,15 +12,13 @@ from converters.generation.sources import open_causal_source
 from converters.generation.spec import GenerationSpec
 from converters.precisions import PrecisionError
 from tests.conftest import once
-from tests.generation.paddle_checkpoints import write_paddlenlp
+from tests.generation.causal_checkpoints import write_huggingface, write_paddlenlp
 from text_runtime.manifest import GenerationManifest
 from trireme.client import Client
 from trireme.errors import CheckpointError, GateError, TriremeError, UnsupportedError
 from trireme.serving import ServerSpec, start
 
 pytestmark = [pytest.mark.huggingface, pytest.mark.xdist_group("causal-sources")]
-HERE = Path(__file__).parent
-PROSE = HERE.parents[1] / "converters" / "generation" / "prose.txt"
 KINDS = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM"}
 LAYOUTS = ("huggingface", "paddlenlp")
 
@@ -33,7 +30,7 @@ def checkpoints(shared_folder: Path, python: Path) -> Path:
     def make(folder: Path) -> None:
         for kind, architecture in KINDS.items():
             own = folder / f"{kind}-huggingface"
-            subprocess.run([python, HERE / "library_checkpoints.py", own, kind, PROSE], check=True)
+            write_huggingface(python, own, kind)
             write_paddlenlp(own, folder / f"{kind}-paddlenlp", architecture)
 
     return once(shared_folder / "causal-checkpoints", make)

@@ -1,15 +1,14 @@
 """The engine `vllm` on vLLM's CPU build: exported from Hugging Face's layout, judged, and served by a real Triton."""
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from converters.generation.export import export_generation
 from converters.generation.spec import GenerationSpec
+from tests.generation.causal_checkpoints import write_huggingface
 from tests.generation.running import running_sequences
-from tests.generation.test_sources import HERE, PROSE
 from tests.waiting import until
 from trireme.client import Client
 from trireme.errors import RefusedInputError
@@ -24,7 +23,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory, python: Path) -> Path:
     if not os.environ.get("TRIREME_VLLM_PYTHON"):
         pytest.skip("TRIREME_VLLM_PYTHON names no interpreter with vLLM")
     folder = tmp_path_factory.mktemp("vllm")
-    subprocess.run([python, HERE / "library_checkpoints.py", folder / "qwen2", "qwen2", PROSE], check=True)
+    write_huggingface(python, folder / "qwen2", "qwen2")
     spec = GenerationSpec(folder / "qwen2", "writer", folder / "repository", "vllm", python=python)
     manifest = export_generation(spec)
     told = {row.gate: row.detail for row in manifest.gates}

@@ -1,6 +1,5 @@
 """Options and a spec file become one `ExportSpec`, and a spec becomes the command that asks for it."""
 
-import inspect
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ import typer
 from converters.schema import Document, from_document, read_document, to_document, write_document
 from converters.spec import ExportSpec
 from trireme.cli.release_options import OPTIONS, Checkpoint, From, SpecOption
-from trireme.cli.signatures import own_parameters, with_parameters
+from trireme.cli.signatures import option, own_parameters, with_parameters
 
 UNNAMED = "NAME"
 """Stands in a printed command for the name that nobody has given yet."""
@@ -34,11 +33,11 @@ def described_by(
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own, taken = own_parameters(command), (*_FIRST, *options)
-        spec_file = _parameter("spec_file", From)
-        parameters = [*(_parameter(option.name, option.annotation) for option in taken), spec_file, *own]
+        spec_file = option("spec_file", From)
+        parameters = [*(option(each.name, each.annotation) for each in taken), spec_file, *own]
 
         def run(spec_file: Path | None, **values: Any) -> None:
-            given = {option.place: values.pop(option.name) for option in taken}
+            given = {each.place: values.pop(each.name) for each in taken}
             command(_spec(_document(spec_file, given), required, usual, spec_file), **values)
 
         return with_parameters(run, command, parameters)
@@ -49,7 +48,7 @@ def described_by(
 def command_for(spec: ExportSpec) -> str:
     """The command that exports what a spec describes."""
     document = to_document(spec)
-    words = [word for option in OPTIONS for word in _words(option, _value(document, option.place))]
+    words = [word for each in OPTIONS for word in _words(each, _value(document, each.place))]
     return f"trireme export {shlex.join([str(spec.checkpoint), *words])}"
 
 
@@ -57,10 +56,6 @@ def save_spec(spec: ExportSpec, path: Path) -> None:
     """Write a spec for `--from`; a name that nobody has given is left for the command line to say."""
     document = {name: value for name, value in to_document(spec).items() if (name, value) != ("name", UNNAMED)}
     write_document(document, path)
-
-
-def _parameter(name: str, annotation: Any) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
 def _document(path: Path | None, given: Mapping[str, Any]) -> Document:
@@ -73,7 +68,7 @@ def _document(path: Path | None, given: Mapping[str, Any]) -> Document:
 
 
 def _spec(document: Document, required: Sequence[str], usual: Mapping[str, str], path: Path | None) -> ExportSpec:
-    flags = {option.place: option.flag for option in OPTIONS} | {"checkpoint": "CHECKPOINT"}
+    flags = {each.place: each.flag for each in OPTIONS} | {"checkpoint": "CHECKPOINT"}
     halves = (place for place in _WITH_OTHERS if document.get(place.split(".")[0]))
     if missing := [flags[place] for place in (*required, *halves) if _value(document, place) is None]:
         raise typer.BadParameter(f"give {', '.join(missing)}, or a spec file that says it with --from")
@@ -96,7 +91,7 @@ def _value(document: Document, place: str) -> Any:
     return inner.get(name) if isinstance(inner, dict) else None
 
 
-def _words(option: SpecOption, value: Any) -> list[str]:
+def _words(asked: SpecOption, value: Any) -> list[str]:
     if isinstance(value, bool):
-        return [option.flag if value else f"--no-{option.name}"]
-    return [] if value is None else [option.flag, str(value)]
+        return [asked.flag if value else f"--no-{asked.name}"]
+    return [] if value is None else [asked.flag, str(value)]

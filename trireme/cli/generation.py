@@ -1,7 +1,7 @@
 """The command that turns a causal language model into a release that writes."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -9,6 +9,7 @@ from converters.generation.precisions import METHODS
 from converters.generation.spec import CACHE_PRECISIONS, ENGINES, INFERENCE_PRECISIONS, PRECISIONS, GenerationSpec
 from trireme.cli.console import REPOSITORY, RepositoryOption, progress_on_stderr, say_release
 from trireme.cli.release_options import PythonPath, WaitS
+from trireme.cli.signatures import REQUIRED, made_of, option
 from trireme.cli.words import one_of
 
 Model = Annotated[Path, typer.Argument(help="A GGUF file, or a folder that `save_pretrained` wrote.")]
@@ -64,24 +65,31 @@ Corpus = Annotated[
 ]
 
 
-def export_llm(
-    checkpoint: Model,
-    name: Name,
-    repository: RepositoryOption = REPOSITORY,
-    engine: Engine = ENGINES[0],
-    precision: Precision = None,
-    inference_precision: InferencePrecision = None,
-    cache_precision: CachePrecision = None,
-    dynamic_quantization: DynamicQuantization = True,
-    prompt_lookup: PromptLookup = 0,
-    method: Method = None,
-    calibration: Calibration = None,
-    context_length: ContextLength = None,
-    max_perplexity: MaxPerplexity = 1.0,
-    corpus: Corpus = None,
-    python: PythonPath = None,
-    wait: WaitS = 0.0,
-) -> None:
+_OPTIONS = (
+    option("checkpoint", Model, REQUIRED),
+    option("name", Name, REQUIRED),
+    option("repository", RepositoryOption, REPOSITORY),
+    option("engine", Engine, ENGINES[0]),
+    option("precision", Precision),
+    option("inference_precision", InferencePrecision),
+    option("cache_precision", CachePrecision),
+    option("dynamic_quantization", DynamicQuantization, True),
+    option("prompt_lookup", PromptLookup, 0),
+    option("method", Method),
+    option("calibration", Calibration),
+    option("context_length", ContextLength),
+    option("max_perplexity", MaxPerplexity, 1.0),
+    option("corpus", Corpus),
+    option("python", PythonPath),
+)
+
+
+def _spec(max_perplexity: float, **values: Any) -> GenerationSpec:
+    return GenerationSpec(**values, max_perplexity_percent=max_perplexity)
+
+
+@made_of(_spec, _OPTIONS)
+def export_llm(spec: GenerationSpec, wait: WaitS = 0.0) -> None:
     """Export a causal language model as the next release of a pipeline that writes.
 
     The release is converted, held against the source's own library on token ids, chat template, greedy answers and
@@ -90,27 +98,6 @@ def export_llm(
     Example: `trireme export-llm SmolLM2-135M-Instruct.Q4_1.gguf --name writer`, or of a folder:
     `trireme export-llm ./my-llama --name writer --precision int4 --method awq --calibration texts.txt`
     """
-    spec = GenerationSpec(
-        checkpoint,
-        name,
-        repository,
-        engine,
-        precision,
-        inference_precision,
-        cache_precision,
-        dynamic_quantization,
-        prompt_lookup,
-        method,
-        calibration,
-        context_length,
-        max_perplexity,
-        corpus,
-        python,
-    )
-    _export(spec, wait)
-
-
-def _export(spec: GenerationSpec, wait_s: float) -> None:
     from converters.generation.export import export_generation
     from trireme.contract.naming import require_free_name
     from trireme.contract.repository import Repository
@@ -118,4 +105,4 @@ def _export(spec: GenerationSpec, wait_s: float) -> None:
     Repository(spec.repository).require_writable()
     require_free_name(spec.repository, spec.name)
     with progress_on_stderr("exporting") as progress:
-        say_release(export_generation(spec, progress, wait_s))
+        say_release(export_generation(spec, progress, wait))

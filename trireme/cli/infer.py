@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +16,7 @@ from trireme.text_files import read_lines
 
 if TYPE_CHECKING:
     from text_runtime.tasks import Answer, Asked, Columns
+    from trireme.client import Client
     from trireme.client.address import Address
     from trireme.client.exchange import Outputs
 
@@ -74,19 +75,36 @@ def infer(
 
     `trireme infer writer --chat "Name three rivers" --max-tokens 60`
     """
-    from text_runtime.tasks.text_generation import NAME
     from trireme.client import Client
 
-    address, asked, schema = _address(url, grpc), _texts(texts or [], input), _schema(schema)
-    with Client(address, pipeline, timeout) as client:
-        task_name = client.task_name()
-        if task_name == NAME:
-            _require_no_rows(pair or [], prompt)
-            print_answers(client, asked, replace(writing, schema=schema, key=key), json)
-            return
-        writing.require_none(task_name)
-        ask = partial(client.infer, prompt=prompt, key=key)
-        (_print_lines if json else _print_view)(task_name, _columns(task_name, asked, pair or [], schema), ask)
+    asked = _Asked(_texts(texts or [], input), pair or [], _schema(schema), prompt, key, json)
+    with Client(_address(url, grpc), pipeline, timeout) as client:
+        _answer(client, asked, writing)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is asked of a pipeline, whatever its task, and how the answers are printed."""
+
+    texts: Sequence[str]
+    pairs: Sequence[str]
+    schema: str
+    prompt: str | None
+    key: str | None
+    is_json: bool
+
+
+def _answer(client: "Client", asked: _Asked, writing: WritingOptions) -> None:
+    from text_runtime.tasks.text_generation import NAME
+
+    task_name = client.task_name()
+    if task_name == NAME:
+        _require_no_rows(asked)
+        print_answers(client, asked.texts, replace(writing, schema=asked.schema, key=asked.key), asked.is_json)
+        return
+    writing.require_none(task_name)
+    ask = partial(client.infer, prompt=asked.prompt, key=asked.key)
+    (_print_lines if asked.is_json else _print_view)(task_name, _columns(task_name, asked), ask)
 
 
 def _address(url: str, grpc: str | None) -> "Address":
@@ -95,9 +113,9 @@ def _address(url: str, grpc: str | None) -> "Address":
     return Address.parse(f"grpc://{grpc.removeprefix('grpc://')}" if grpc else url)
 
 
-def _require_no_rows(pairs: Sequence[str], prompt: str | None) -> None:
+def _require_no_rows(asked: _Asked) -> None:
     """Refuse what only a task of rows understands."""
-    for option, given in (("--pair", pairs), ("--prompt", prompt)):
+    for option, given in (("--pair", asked.pairs), ("--prompt", asked.prompt)):
         if given:
             raise InputError(option, "a pipeline that writes takes none", f"leave {option} out")
 
@@ -108,14 +126,15 @@ def _texts(given: Sequence[str], path: Path | None) -> Sequence[str]:
     return given if path is None else read_lines(path)
 
 
-def _columns(task_name: str, texts: Sequence[str], pairs: Sequence[str], schema: str) -> "Columns":
+def _columns(task_name: str, asked: _Asked) -> "Columns":
     """What the task takes, no more and no less."""
     from text_runtime.tasks import task
     from text_runtime.tensors import SCHEMA, TEXT, TEXT_PAIR
 
+    texts, pairs = asked.texts, asked.pairs
     repeated = list(texts) * len(pairs) if len(texts) == 1 and pairs else list(texts)
     given = {TEXT.name: repeated, TEXT_PAIR.name: list(pairs)}
-    given[SCHEMA.name] = [schema] * len(repeated) if schema else []
+    given[SCHEMA.name] = [asked.schema] * len(repeated) if asked.schema else []
     wanted = [tensor.name for tensor in task(task_name).inputs]
     for name, option in ((TEXT_PAIR.name, "--pair"), (SCHEMA.name, "--schema")):
         if name in wanted and len(given[name]) != len(repeated):

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Sequence
+from typing import Any
 
 
 def own_parameters(command: Callable[..., None]) -> list[inspect.Parameter]:
@@ -18,3 +19,31 @@ def with_parameters(
     run.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in named}
     return run
+
+
+def option(name: str, annotation: Any, default: Any = None) -> inspect.Parameter:
+    """An option as a parameter; with `REQUIRED` for its default it must be given."""
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def made_of(
+    make: Callable[..., Any], options: Sequence[inspect.Parameter], are_last: bool = False
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command these options beside its own, and hand it first what `make` makes of their values.
+
+    They are listed before the command's own, or after them.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        own = own_parameters(command)
+
+        def run(**values: Any) -> None:
+            command(make(**{each.name: values.pop(each.name) for each in options}), **values)
+
+        return with_parameters(run, command, [*own, *options] if are_last else [*options, *own])
+
+    return decorate
+
+
+REQUIRED = inspect.Parameter.empty
+"""The default of an option that must be given."""

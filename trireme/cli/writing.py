@@ -1,15 +1,14 @@
 """`trireme infer` of a pipeline that writes: each prompt's answer, printed as it comes."""
 
-import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from trireme.cli.signatures import own_parameters, with_parameters
+from trireme.cli.signatures import made_of, option
 from trireme.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,31 +38,27 @@ class WritingOptions:
 
 _CHAT = Annotated[bool, typer.Option("--chat", help="Text generation: each text is a user's turn.")]
 _SYSTEM = Annotated[str, typer.Option(help="Text generation: what the system says before; means --chat.")]
-_SAMPLING = {
-    "max_tokens": Annotated[int | None, typer.Option(min=1, help="Text generation: most tokens of an answer.")],
-    "temperature": Annotated[
-        float | None, typer.Option(min=0, max=10, help="Text generation: 0 takes the likeliest token each time.")
-    ],
-    "seed": Annotated[int | None, typer.Option(min=0, help="Text generation: draws the same answer again.")],
-    "stop": Annotated[list[str] | None, typer.Option(help="Text generation: a text that ends an answer.")],
-}
+_OPTIONS = (
+    option("chat", _CHAT, False),
+    option("system", _SYSTEM, ""),
+    option("max_tokens", Annotated[int | None, typer.Option(min=1, help="Text generation: most tokens of an answer.")]),
+    option(
+        "temperature",
+        Annotated[
+            float | None, typer.Option(min=0, max=10, help="Text generation: 0 takes the likeliest token each time.")
+        ],
+    ),
+    option("seed", Annotated[int | None, typer.Option(min=0, help="Text generation: draws the same answer again.")]),
+    option("stop", Annotated[list[str] | None, typer.Option(help="Text generation: a text that ends an answer.")]),
+)
 
 
-def with_writing_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of pipelines that write, and hand it the `WritingOptions` that they make."""
-    options = [_option("chat", False, _CHAT), _option("system", "", _SYSTEM)]
-    options += [_option(name, None, annotation) for name, annotation in _SAMPLING.items()]
-
-    def run(chat: bool, system: str, **values: Any) -> None:
-        given = {name: values.pop(name) for name in _SAMPLING}
-        sampling = {name: value for name, value in given.items() if value is not None}
-        command(WritingOptions(chat, system, sampling), **values)
-
-    return with_parameters(run, command, [*own_parameters(command), *options])
+def _options(chat: bool, system: str, **sampling: Any) -> WritingOptions:
+    return WritingOptions(chat, system, {name: value for name, value in sampling.items() if value is not None})
 
 
-def _option(name: str, default: Any, annotation: Any) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+with_writing_options = made_of(_options, _OPTIONS, are_last=True)
+"""Gives a command the options of pipelines that write, and hands it the `WritingOptions` that they make."""
 
 
 def print_answers(client: "Client", prompts: Sequence[str], options: WritingOptions, is_json: bool) -> None:

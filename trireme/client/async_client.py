@@ -8,17 +8,15 @@ from tenacity import AsyncRetrying
 
 from text_runtime.tasks import AsyncAsker, Question, TaskMethods, text_generation
 from text_runtime.tasks.answers import Result
-from text_runtime.tasks.text_generation import Generation, Piece, Writing, WritingMethods, piece_of, whole
+from text_runtime.tasks.text_generation import Generation, Piece, Writing, WritingMethods, whole
 from trireme.client.address import Address
 from trireme.client.async_streams import async_streams
 from trireme.client.async_transports import async_transport
 from trireme.client.columns import checked, require_texts
 from trireme.client.exchange import Call, Columns, Outputs, Reply, Request, Signature, joined, requests_of
+from trireme.client.pieces import Fields, broken_off, piece_from, require_end
 from trireme.client.retries import Retries
 from trireme.client.settings import ClientSettings
-from trireme.client.stream_failures import broken_off, require_end
-from trireme.client.sync_streams import Fields
-from trireme.client.wires import release_of
 
 
 class AsyncClient(
@@ -92,7 +90,7 @@ class AsyncClient(
         async with aclosing(rest):
             yield piece
             async for fields in rest:
-                piece = _piece(fields)
+                piece = piece_from(fields)
                 yield piece
         require_end(piece, self._settings.address.location)
 
@@ -100,7 +98,7 @@ class AsyncClient(
         """The first piece of a stream, and the responses that follow."""
         responses = self._streams.stream(call, asked.inputs)
         async for fields in responses:
-            return _piece(fields), responses
+            return piece_from(fields), responses
         raise broken_off(self._settings.address.location)
 
     async def _described(self, call: Call) -> Signature:
@@ -111,7 +109,3 @@ class AsyncClient(
         signature: Signature = await retrying(self._transport.signature, call)
         self._signature = signature
         return signature
-
-
-def _piece(fields: Fields) -> Piece:
-    return piece_of(fields, release_of(fields["model_version"]))

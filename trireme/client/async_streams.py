@@ -15,8 +15,8 @@ from trireme.client.address import Address
 from trireme.client.channels import CHANNEL
 from trireme.client.event_streams import Events, body_of, error_of, path_of
 from trireme.client.exchange import Call
+from trireme.client.pieces import Fields
 from trireme.client.stream_failures import translated_stream
-from trireme.client.sync_streams import Fields
 from trireme.machine.grpc_streams import Inputs, checked_result, fields_of, stream_request
 
 

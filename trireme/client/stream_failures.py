@@ -14,7 +14,6 @@ import grpc
 
 from text_runtime.deadlines import EXPIRED
 from text_runtime.refusals import INVALID, UNAVAILABLE
-from text_runtime.tasks.text_generation import Piece
 from trireme.client.exchange import Call
 from trireme.client.failures import without_noise
 from trireme.errors import (
@@ -59,21 +58,6 @@ def translated_stream(server: str, call: Call) -> Iterator[None]:
         raise UnavailableError(server, str(error) or type(error).__name__) from error
     except _LOST as error:
         raise UnavailableError(server, str(error) or type(error).__name__) from error
-
-
-def require_end(last: Piece, server: str) -> None:
-    """Refuse an answer whose last piece is not there: a connection that ends early looks like an end over HTTP.
-
-    Raises:
-        UnavailableError: it broke off.
-    """
-    if not last.finish_reason:
-        raise broken_off(server)
-
-
-def broken_off(server: str) -> UnavailableError:
-    """The error of an answer that ends before its end."""
-    return UnavailableError(server, "the answer broke off before its end")
 
 
 def _told(message: str, server: str, call: Call) -> TriremeError:

@@ -7,16 +7,15 @@ from tenacity import Retrying
 
 from text_runtime.tasks import Question, SyncAsker, TaskMethods, text_generation
 from text_runtime.tasks.answers import Result
-from text_runtime.tasks.text_generation import Generation, Piece, Writing, WritingMethods, piece_of, whole
+from text_runtime.tasks.text_generation import Generation, Piece, Writing, WritingMethods, whole
 from trireme.client.address import Address
 from trireme.client.columns import checked, require_texts
 from trireme.client.exchange import Call, Columns, Outputs, Reply, Request, Signature, joined, requests_of
+from trireme.client.pieces import Fields, broken_off, piece_from, require_end
 from trireme.client.retries import Retries
 from trireme.client.settings import ClientSettings
-from trireme.client.stream_failures import broken_off, require_end
-from trireme.client.sync_streams import Fields, sync_streams
+from trireme.client.sync_streams import sync_streams
 from trireme.client.sync_transports import sync_transport
-from trireme.client.wires import release_of
 
 
 class Client(TaskMethods, SyncAsker, WritingMethods[Generation, Generator[Piece, None, None]]):
@@ -100,7 +99,7 @@ class Client(TaskMethods, SyncAsker, WritingMethods[Generation, Generator[Piece,
         with closing(rest):
             yield piece
             for fields in rest:
-                piece = _piece(fields)
+                piece = piece_from(fields)
                 yield piece
         require_end(piece, self._settings.address.location)
 
@@ -108,7 +107,7 @@ class Client(TaskMethods, SyncAsker, WritingMethods[Generation, Generator[Piece,
         """The first piece of a stream, and the responses that follow."""
         responses = self._streams.stream(call, asked.inputs)
         for fields in responses:
-            return _piece(fields), responses
+            return piece_from(fields), responses
         raise broken_off(self._settings.address.location)
 
     def _described(self, call: Call) -> Signature:
@@ -117,7 +116,3 @@ class Client(TaskMethods, SyncAsker, WritingMethods[Generation, Generator[Piece,
             retrying = Retrying(**self._settings.retries.options(call))
             self._signature = retrying(self._transport.signature, call)
         return self._signature
-
-
-def _piece(fields: Fields) -> Piece:
-    return piece_of(fields, release_of(fields["model_version"]))

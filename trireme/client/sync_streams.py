@@ -3,9 +3,8 @@
 import http.client
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from contextlib import closing
-from typing import Any
 
 import grpc
 from tritonclient.grpc import service_pb2_grpc
@@ -14,11 +13,10 @@ from trireme.client.address import Address
 from trireme.client.channels import CHANNEL
 from trireme.client.event_streams import body_of, error_of, path_of, whole_events
 from trireme.client.exchange import Call
+from trireme.client.pieces import Fields
 from trireme.client.stream_failures import translated_stream
 from trireme.machine.grpc_streams import Inputs, fields_of, results, stream_request
 
-Fields = Mapping[str, Any]
-"""A response's outputs by name, each a text or a number, with `model_version`."""
 _READ_BYTES = 1 << 16
 
 

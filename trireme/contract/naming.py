@@ -19,12 +19,22 @@ def require_free_name(root: Path, pipeline: str) -> None:
             pipeline has it, or has the name of one of its steps.
     """
     require_spelling(pipeline)
-    if step := next((step.value for step in _steps() if pipeline.endswith(f"_{step.value}")), None):
-        raise NameRefusedError(pipeline, f"a pipeline's own steps end in '_{step}'")
-    if _SIDE.fullmatch(pipeline):
+    if step := step_named(pipeline):
+        raise NameRefusedError(pipeline, f"a pipeline's own steps end in '_{step.value}'")
+    if names_side(pipeline):
         raise NameRefusedError(pipeline, "a staged release is asked under such a name, as in 'sentiment_v2'")
     if foreign := _foreign_model(Repository(root), pipeline):
         raise NameRefusedError(pipeline, f"{root / foreign} is a model that Trireme did not write")
+
+
+def step_named(model: str) -> Step | None:
+    """The step whose form of name a model has, None where it has none's; no pipeline has one."""
+    return next((step for step in _steps() if model.endswith(f"_{step.value}")), None)
+
+
+def names_side(model: str) -> bool:
+    """Whether a name has the form of a canary's side, as in `sentiment_v2`; no pipeline has one."""
+    return bool(_SIDE.fullmatch(model))
 
 
 def _foreign_model(repository: Repository, pipeline: str) -> str:

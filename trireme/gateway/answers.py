@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 from fastapi import Request, Response
 
-from text_runtime.tasks import Answer, Outputs, method_name, task, text_generation
+from text_runtime.tasks import Answer, Outputs, method_name, task
 from trireme.errors import WrongTaskError
 from trireme.gateway.failures import BadRequest
 from trireme.gateway.fleet import Fleet
@@ -59,11 +59,6 @@ async def chosen(fleet: Fleet, wanted: str | None, task_name: str) -> str:
     if len(fitting) != 1:
         raise BadRequest(f"name a model; of {task_name} there are: {', '.join(fitting) or 'none'}", "model")
     return fitting[0]
-
-
-def is_writing(task_name: str) -> bool:
-    """Whether a pipeline of that task writes."""
-    return task_name == text_generation.NAME
 
 
 def release_header(outputs: Outputs) -> dict[str, str]:

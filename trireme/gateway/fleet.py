@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import TypeVar
 
@@ -10,15 +9,12 @@ from text_runtime.tasks import Outputs
 from text_runtime.tasks.text_generation import Generation, Piece
 from trireme.admin import Administrator, Deadlines, Endpoint
 from trireme.client import AsyncClient, Retries
-from trireme.contract.families import CHAIN, Step
+from trireme.contract.naming import names_side, step_named
 from trireme.errors import NoTaskError, ServerError, UnavailableError, UnknownPipelineError
 
 Result = TypeVar("Result")
 _LOOK_EVERY_S = 1.0
 _LOOK_TIMEOUT_S = 2.0
-_STEPS = (*CHAIN, Step.JOINED, Step.GENERATOR)
-_SIDE = re.compile(r"_v\d+$")
-"""Ends the names of a canary's sides, which are no pipelines of their own."""
 
 
 class _Server:
@@ -114,7 +110,7 @@ class Fleet:
             NoTaskError: the model is no pipeline.
             UnavailableError: no server answers.
         """
-        if (self._offered and pipeline not in self._offered) or _SIDE.search(pipeline):
+        if (self._offered and pipeline not in self._offered) or names_side(pipeline):
             raise UnknownPipelineError(pipeline, "the gateway")
         if pipeline not in self._tasks:
             self._tasks[pipeline] = await self._run(pipeline, lambda client: client.task_name())
@@ -166,8 +162,7 @@ class Fleet:
     async def _listed(self) -> list[str]:
         for server in self._servers:
             if names := await server.models():
-                steps = {step.model_name(name) for name in names for step in _STEPS}
-                return [name for name in names if name not in steps and not _SIDE.search(name)]
+                return [name for name in names if not (step_named(name) or names_side(name))]
         return []
 
     async def _look_again(self) -> None:

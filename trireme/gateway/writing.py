@@ -5,11 +5,13 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import orjson
 from fastapi import Request
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 from starlette.types import Receive, Scope, Send
 
+from text_runtime.generation.sampling import SAMPLING_NAMES
 from text_runtime.tasks import text_generation
 from text_runtime.tasks.text_generation import Generation, Piece
 from trireme.client import AsyncClient
@@ -19,20 +21,10 @@ from trireme.gateway.fleet import Fleet, PieceStream
 from trireme.gateway.presence import while_present
 
 Prompt = str | Sequence[Mapping[str, Any]]
-_SAMPLING = (
-    "max_tokens",
-    "min_tokens",
-    "temperature",
-    "top_p",
-    "top_k",
-    "min_p",
-    "seed",
-    "stop",
-    "presence_penalty",
-    "frequency_penalty",
-    "repetition_penalty",
-    "ignore_eos",
-)
+_DECIDED_BY_ROUTES = {"logprobs"}
+"""Named otherwise in each of OpenAI's routes."""
+DONE = b"data: [DONE]\n\n"
+"""The last event of every stream."""
 
 
 class SamplingFields(BaseModel):
@@ -54,10 +46,7 @@ class SamplingFields(BaseModel):
 
     def sampling(self) -> dict[str, Any]:
         """What is said of it."""
-        given = {name: getattr(self, name) for name in _SAMPLING}
-        if isinstance(given["stop"], str):
-            given["stop"] = [given["stop"]]
-        return {name: value for name, value in given.items() if value is not None}
+        return self.model_dump(include=set(SAMPLING_NAMES - _DECIDED_BY_ROUTES), exclude_none=True)
 
     def schema_of(self) -> dict[str, Any] | None:
         """The JSON schema that the answer must meet.
@@ -134,6 +123,11 @@ async def _all_begun(fleet: Fleet, wanted: Sequence[Written]) -> list[PieceStrea
 def release_of(piece: Piece) -> dict[str, str]:
     """The header that tells who writes."""
     return {} if piece.release is None else {RELEASE: str(piece.release)}
+
+
+def event(content: Any) -> bytes:
+    """A server-sent event of JSON."""
+    return b"data: " + orjson.dumps(content) + b"\n\n"
 
 
 class EventStream(StreamingResponse):

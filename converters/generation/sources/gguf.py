@@ -80,8 +80,7 @@ class GgufSource(CausalSource):
 
     def continue_greedily(self, ids: Sequence[int], new_tokens: int) -> Continuation:
         """See the base class."""
-        found, margins = self._opened_graph().continue_greedily(ids, new_tokens, self.traits.end_ids)
-        return Continuation(tuple(found), tuple(margins))
+        return self._opened_graph().continue_greedily(ids, new_tokens, self.traits.end_ids)
 
     def close(self) -> None:
         """See the base class."""

@@ -26,10 +26,7 @@ class HuggingFaceCausalSource(CausalSource):
 
     def __init__(self, folder: Path, python: Path | None) -> None:
         checkpoint.read_json(folder / "config.json")
-        weights = checkpoint.weights_of(folder)
-        for path in weights:
-            if path.suffix == ".safetensors":
-                checkpoint.layout_of(path)
+        weights = checkpoint.checked_weights(folder)
         self._worker = Worker(find_interpreter(python), folder)
         found = self._worker.call("open_causal", folder=str(folder.absolute()))
         hashes = checkpoint.hashes_of(folder, *weights)

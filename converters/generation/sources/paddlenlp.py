@@ -5,7 +5,6 @@ pass, and its answers.
 """
 
 import json
-import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from converters import paddle_runtime
+from converters.generation.greedy import greedily
 from converters.generation.sources.base import CausalSource, Continuation, Logits, Message
 from converters.generation.sources.huggingface import HuggingFaceCausalSource
 from converters.limits import relative_difference
@@ -52,7 +52,7 @@ _ONLY_HERE = {
     "use_long_sequence_strategies": (False, None),
 }
 """What Hugging Face's architectures have no word for, and the values that change nothing."""
-_SENTENCEPIECE = {"sentencepiece.bpe.model": "tokenizer.model"}
+_SENTENCEPIECE, _ITS_NAME_THERE = "sentencepiece.bpe.model", "tokenizer.model"
 _PROBE_TOKENS = 16
 _CLOSE = 1e-4
 
@@ -71,7 +71,8 @@ class PaddleNlpCausalSource(CausalSource):
             self._model, missing, unused = paddle_runtime.load_model(copy, folder, architecture, "float32")
             _require_weights(folder, self._model, missing, unused)
             self._tokenizer = paddle_runtime.load_tokenizer(copy, folder)
-            written = _write_layout(folder, self._model, architecture, scratch / folder.name)
+            written = checkpoint.copy_of(folder, scratch / "layout")
+            _write_layout(folder, self._model, architecture, written)
             self._layout = HuggingFaceCausalSource(written, python)
         except BaseException:
             self._scratch.cleanup()
@@ -119,17 +120,7 @@ class PaddleNlpCausalSource(CausalSource):
 
     def continue_greedily(self, ids: Sequence[int], new_tokens: int) -> Continuation:
         """See the base class. Every token is a forward pass over all before it."""
-        found: list[int] = []
-        margins: list[float] = []
-        while len(found) < new_tokens:
-            last = self.logits([*ids, *found])[-1]
-            second, first = np.sort(np.partition(last, -2)[-2:])
-            token = int(last.argmax())
-            if token in self.traits.end_ids:
-                break
-            found.append(token)
-            margins.append(float(first - second))
-        return Continuation(tuple(found), tuple(margins))
+        return greedily(lambda found: self.logits([*ids, *found])[-1], new_tokens, self.traits.end_ids)
 
     def close(self) -> None:
         """See the base class."""
@@ -165,22 +156,16 @@ def _architecture(folder: Path) -> str:
 def _require_weights(folder: Path, model: Any, missing: Sequence[str], unused: Sequence[str]) -> None:
     name = type(model).__name__
     lost = [key for key in missing if not (model.config.tie_word_embeddings and key.startswith("lm_head."))]
-    if lost:
-        problem = f"the weights lack {len(lost)} of {name}'s, {lost[0]} the first"
-        raise CheckpointError(folder, problem, "give the checkpoint of the whole model, its head included")
-    if unused:
-        problem = f"{len(unused)} weights of the file are not used by {name}, {unused[0]} the first"
-        raise CheckpointError(folder, problem, "give the checkpoint in the architecture that it was trained in")
+    checkpoint.require_complete(folder, name, lost)
+    checkpoint.require_used(folder, name, unused)
 
 
-def _write_layout(folder: Path, model: Any, architecture: str, target: Path) -> Path:
-    """Write config, weights and tokenizer as Hugging Face's `save_pretrained` would."""
+def _write_layout(folder: Path, model: Any, architecture: str, target: Path) -> None:
+    """Make a copy of the small files what Hugging Face's `save_pretrained` would write: config, weights, tokenizer."""
     from safetensors.numpy import save_file
 
-    target.mkdir(parents=True)
-    for path in folder.iterdir():
-        if path.is_file() and path.suffix in (".json", ".txt", ".model", ".jinja"):
-            shutil.copyfile(path, target / _SENTENCEPIECE.get(path.name, path.name))
+    if (target / _SENTENCEPIECE).exists():
+        (target / _SENTENCEPIECE).rename(target / _ITS_NAME_THERE)
     _mark_sentencepiece(target / "tokenizer_config.json")
     config = {key: getattr(model.config, key) for key in _CONFIG if getattr(model.config, key, None) is not None}
     content = config | {"architectures": [architecture], "torch_dtype": "float32"}
@@ -191,7 +176,6 @@ def _write_layout(folder: Path, model: Any, architecture: str, target: Path) -> 
     save_file(_renamed(folder, model), target / checkpoint.SAFETENSORS, {"format": "pt"})
     for index in target.glob("*.index.json"):
         index.unlink()
-    return target
 
 
 def _mark_sentencepiece(path: Path) -> None:

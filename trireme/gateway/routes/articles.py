@@ -3,7 +3,6 @@
 from collections.abc import AsyncGenerator
 from typing import Any
 
-import orjson
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
@@ -12,7 +11,7 @@ from text_runtime.tasks.text_classification import TextClassification
 from text_runtime.tensors import TEXT
 from trireme.gateway.answers import answers_of, chosen, json_response
 from trireme.gateway.failures import BadRequest
-from trireme.gateway.writing import EventStream, SamplingFields, Written, opened, whole_answers
+from trireme.gateway.writing import DONE, EventStream, SamplingFields, Written, event, opened, whole_answers
 
 router = APIRouter(tags=["articles"])
 
@@ -68,7 +67,7 @@ async def generate(request: Request, asked: Generate) -> Response:
 
     async def events() -> AsyncGenerator[bytes, None]:
         async for piece in streams[0].pieces():
-            yield b"data: " + orjson.dumps({"text": piece.text}) + b"\n\n"
-        yield b"data: [DONE]\n\n"
+            yield event({"text": piece.text})
+        yield DONE
 
     return EventStream(events(), streams, headers)

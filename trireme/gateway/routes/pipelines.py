@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any
 
+import orjson
 from fastapi import APIRouter, Body, Request, Response
 from pydantic import BaseModel
 
@@ -51,16 +52,10 @@ def _columns(task_name: str, rows: Rows) -> dict[str, list[str]]:
     if rows.pairs is not None:
         given[TEXT_PAIR.name] = rows.pairs
     if schema is not None:
-        given[SCHEMA.name] = [schema if isinstance(schema, str) else _json(schema)] * len(rows.texts)
+        given[SCHEMA.name] = [schema if isinstance(schema, str) else orjson.dumps(schema).decode()] * len(rows.texts)
     wanted = [tensor.name for tensor in task(task_name).inputs]
     if set(given) != set(wanted):
         raise BadRequest(f"{task_name} takes {', '.join(wanted)}, and was given {', '.join(given)}", "texts")
     if any(len(column) != len(rows.texts) for column in given.values()):
         raise BadRequest(f"there are {len(rows.texts)} texts and {len(rows.pairs or [])} pairs", "pairs")
     return given
-
-
-def _json(schema: Any) -> str:
-    import orjson
-
-    return orjson.dumps(schema).decode()

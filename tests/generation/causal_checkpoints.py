@@ -1,12 +1,15 @@
-"""A causal language model in PaddleNLP's own layout, read out of one in Hugging Face's as its users do."""
+"""Small causal language models in the layouts of both libraries, each written by its own."""
 
 import json
 import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 
 from converters import paddle_runtime
 
+_HERE = Path(__file__).parent
+_PROSE = _HERE.parents[1] / "converters" / "generation" / "prose.txt"
 _TOKENIZER_FILES = {
     "tokenizer.model": "sentencepiece.bpe.model",
     "vocab.json": "vocab.json",
@@ -14,6 +17,11 @@ _TOKENIZER_FILES = {
     "special_tokens_map.json": "special_tokens_map.json",
     "added_tokens.json": "added_tokens.json",
 }
+
+
+def write_huggingface(python: Path, folder: Path, kind: str) -> None:
+    """A `llama` or a `qwen2`, taught a little by Hugging Face's own library."""
+    subprocess.run([python, _HERE / "library_checkpoints.py", folder, kind, _PROSE], check=True)
 
 
 def write_paddlenlp(source: Path, folder: Path, architecture: str) -> None:

@@ -36,6 +36,7 @@ from text_runtime.generation.tensors import (
     STREAM_TOKEN,
     TEXT_OUTPUT,
     TICKET,
+    TIMEOUT,
 )
 from text_runtime.generation.visit import Visit
 from text_runtime.generation.worker import Order
@@ -110,7 +111,8 @@ class TritonPythonModel:
         asked = read_request(_values(request), parameters, self._reader)
         number = next(self._numbers)
         token = str(parameters.get(STREAM_TOKEN, ""))
-        self._visits[number] = Visit(asked, deadline_ns(request.timeout()), sender, token)
+        deadline = deadline_ns(request.timeout() or int(parameters.get(TIMEOUT, 0)))
+        self._visits[number] = Visit(asked, deadline, sender, token)
         _send_ticket(sender, number)
 
     def _take_ticket(self, request: Any, sender: Any, ticket: str) -> None:

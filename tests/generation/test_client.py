@@ -127,6 +127,12 @@ def test_what_cannot_be_answered_is_refused_by_name(address: str, case: Refused)
         client.generate(prompt, **sampling)
 
 
+def test_a_whole_answer_whose_time_is_over_frees_its_sequence(address: str, writer: Server) -> None:
+    with Client(address, "writer") as client, pytest.raises(TimedOutError):
+        client.generate(PROMPT, timeout_s=0.5, max_tokens=4000, ignore_eos=True)
+    until(lambda: not running_sequences(writer), 5.0)
+
+
 def test_other_failures_have_their_own_errors(address: str, served: Server) -> None:
     with Client(address, "nobody") as client, pytest.raises(UnknownPipelineError):
         client.generate(PROMPT)

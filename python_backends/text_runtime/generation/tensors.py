@@ -60,5 +60,7 @@ CANCEL_TICKET = "cancel:"
 """Begins the ticket by which a router says that the caller of a stream has gone; its token follows."""
 STREAM_TOKEN = "stream_token"
 """The request parameter by which a router names a stream."""
+TIMEOUT = "timeout"
+"""The request parameter by which a caller over HTTP tells how many microseconds it waits; over gRPC Triton reads it."""
 ISSUED_TICKET = TensorSpec("issued_ticket", DataType.STRING, (1,))
 """The same on its way out of the call that admits a request."""

@@ -3,9 +3,12 @@
 import asyncio
 import os
 import signal
+import socket
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 
 import pytest
 
@@ -46,6 +49,39 @@ def test_a_time_out_is_kept_by_asyncio_too(server: Server, way: str) -> None:
             return len(await client.classify(["好", "好"]))
 
     assert asyncio.run(both()) == 2
+
+
+@pytest.fixture
+def far_port(server: Server, request: pytest.FixtureRequest) -> Iterator[int]:
+    """A port from which what the server sends arrives 0.3 s later, as over a long or a busy line."""
+    near = server.http_url if request.param == "http" else server.grpc_url
+
+    def relay(source: socket.socket, target: socket.socket, delay_s: float) -> None:
+        with suppress(OSError):
+            while received := source.recv(65536):
+                time.sleep(delay_s)
+                target.sendall(received)
+            target.shutdown(socket.SHUT_WR)
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                ours = listening.accept()[0]
+                theirs = socket.create_connection(("127.0.0.1", int(near.rpartition(":")[2])))
+                for source, target, delay_s in ((ours, theirs, 0), (theirs, ours, 0.3)):
+                    threading.Thread(target=relay, args=(source, target, delay_s), daemon=True).start()
+
+    with closing(socket.create_server(("127.0.0.1", 0))) as listening:
+        threading.Thread(target=accept, daemon=True).start()
+        yield listening.getsockname()[1]
+
+
+@pytest.mark.parametrize(
+    ("far_port", "way"), [(way.partition(".")[0], way) for way in WAYS], indirect=["far_port"], ids=WAYS
+)
+def test_a_far_server_is_reached(far_port: int, way: str) -> None:
+    scheme = way.partition(".")[0]
+    assert len(call(f"{scheme}://127.0.0.1:{far_port}", way, NAME, "classify", ["好"])) == 1
 
 
 def test_requests_in_flight_on_a_triton_that_dies_are_answered_by_the_one_that_comes_back(server: Server) -> None:
